@@ -57,7 +57,7 @@ lint: ## golangci-lint as .golangci.yml says where it is installed, else staticc
 	scripts/release/lint.sh $(STATIC)
 
 work: ## tokens of Go outside tests, and the work of a note (statements, look-ups, bytes), against scripts/bench/work/bounds.txt; WORK=-update
-	$(GO) run ./scripts/bench/work $(WORK)
+	$(GO) test ./scripts/bench/work -timeout 30m -count=1 -v $(WORK) -bounds
 
 bench: ## the benchmarks of all packages
 	$(GO) test $(PACKAGES) -run '^$$' -bench . -benchmem
@@ -93,7 +93,7 @@ wheel: ## Python wheels with the binary in them, for amd64 and arm64, in out/whe
 	rm -rf out/wheel
 	scripts/release/before.sh out/wheel-parts $(COMMITTED) $(VERSION) $(COMMIT)
 	for arch in amd64 arm64; do GOARCH=$$arch $(BUILD) -o out/wheel-parts/velum_$$arch ./cmd/velum && \
-		$(GO) run ./scripts/release --version $(VERSION) --binary out/wheel-parts/velum_$$arch --licences out/wheel-parts/THIRD_PARTY_LICENSES || exit 1; done
+		scripts/release/wheel.py --version $(VERSION) --binary out/wheel-parts/velum_$$arch --licences out/wheel-parts/THIRD_PARTY_LICENSES || exit 1; done
 
 python: wheel ## the wheel in a fresh environment: first without network and libraries, then its tests with every library it serves (PyPI; Java for Spark)
 	rm -rf out/python && python3 -m venv out/python

@@ -90,8 +90,8 @@ inverse)
 	mkdir -p "$real" "$work/text"
 	python3 scripts/bench/real/corpora.py bodies
 	python3 scripts/bench/real/corpora.py capitals
-	go run ./scripts/data/shortnotes --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
-	go run ./scripts/data/shortnotes --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
+	python3 scripts/data/shortnotes.py --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
+	python3 scripts/data/shortnotes.py --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
 	python3 scripts/bench/real/corpora.py short
 	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
 	set -- "$1" "$data/meddocan/train,$real/general.jsonl,$real/synth-train.jsonl,$data/unlabelled-en-clinical/casimedicos-en.jsonl.gz,$work/text/codiesp-en-mt.jsonl.gz"

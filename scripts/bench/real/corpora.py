@@ -22,7 +22,7 @@ YEAR = re.compile(r"(?i)a[ñn]o\s+")
 
 
 def short(work):
-    """Reports cut to short notes (scripts/data/shortnotes) with dates as the guide of nubes-phi has them: the year without its word."""
+    """Reports cut to short notes (scripts/data/shortnotes.py) with dates as the guide of nubes-phi has them: the year without its word."""
     for name in ("short-train", "short-background", "short-dev"):
         path = os.path.join(work, name + ".jsonl")
         if not os.path.exists(path):

@@ -179,7 +179,7 @@ def prepare(a):
     gold.write(a.work, TIMES)
     subprocess.run([sys.executable, "scripts/bench/real/corpora.py", "bodies", "--work", a.work], check=True)
     for name, folder, seed in (("short-train", os.path.join(notes.data, "meddocan/train"), 1), ("short-background", at("background-bodies"), 3), ("short-dev", os.path.join(notes.data, "meddocan/dev"), 2)):
-        subprocess.run(["go", "run", "./scripts/data/shortnotes", "--in", folder, "--out", at(name + ".jsonl"), "--seed", str(seed)], check=True)
+        subprocess.run([sys.executable, "scripts/data/shortnotes.py", "--in", folder, "--out", at(name + ".jsonl"), "--seed", str(seed)], check=True)
     subprocess.run([sys.executable, "scripts/bench/real/corpora.py", "short", "--work", a.work], check=True)
     for name, n, seed, split in (("synth-dev", 8000, 2, "test"), ("generated", 5000, 1, "train")):
         subprocess.run([a.velum, "synth", "--quiet", "--notes", str(n), "--seed", str(seed), "--split", split, "--density", "3", "--out", at(name + ".jsonl")], check=True)

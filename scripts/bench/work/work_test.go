@@ -1,4 +1,4 @@
-// Command work counts what masking a note takes, so that a rule that costs is seen
+// Package work counts what masking a note takes, so that a rule that costs is seen
 // the day it comes, on a machine of any speed. It masks generated notes, the same
 // each time, with every statement counted (go test -covermode=count), and holds
 // three kinds of figures a note against bounds.txt: statements a package, calls of
@@ -7,9 +7,9 @@
 // the start of the program. Figures are wrong if one is a twentieth above its bound;
 // -update writes what was counted as the new bounds.
 //
-// Before that it counts the tokens of Go outside tests, which may not be above their
-// bound at all, and which -update writes only if they are fewer: -tokens does no more.
-package main
+// The tokens of Go outside tests may not be above their bound at all, and -update writes
+// them only if they are fewer. Both tests are done by `make work`, with the flag -bounds.
+package work
 
 import (
 	"bufio"
@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 const (
@@ -53,44 +54,53 @@ var calls = map[string]string{
 
 type figures map[string]float64
 
-func main() {
-	update := flag.Bool("update", false, "write what was counted as the new bounds")
-	only := flag.Bool("tokens", false, "count the tokens of Go alone")
+var (
+	work   = flag.Bool("bounds", false, "count: minutes of work")
+	update = flag.Bool("update", false, "write what was counted as the new bounds")
+)
+
+// TestMain goes to the root of the repository.
+func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := run(*update, *only); err != nil {
-		fmt.Fprintln(os.Stderr, "work:", err)
-		os.Exit(1)
+	if err := os.Chdir("../../.."); err != nil {
+		panic(err)
 	}
+	os.Exit(m.Run())
 }
 
-func run(update, only bool) error {
-	tokens, err := countTokens()
+// tokens holds the tokens of Go against their bound.
+func tokens(t *testing.T) (n float64, bound figures) {
+	if !*work {
+		t.Skip("make work")
+	}
+	n, err := countTokens()
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	bound, err := readBounds()
-	if err != nil {
-		return err
+	if bound, err = readBounds(); err != nil {
+		t.Fatal(err)
 	}
-	fmt.Printf("%9.0f %9.0f %s\n", tokens, bound[goTokens], goTokens)
-	if tokens > bound[goTokens] {
-		return fmt.Errorf("there are more tokens of Go than before: a change that adds takes away elsewhere")
+	t.Logf("%9.0f %9.0f %s", n, bound[goTokens], goTokens)
+	if n > bound[goTokens] {
+		t.Fatal("there are more tokens of Go than before: a change that adds takes away elsewhere")
 	}
-	if only {
-		return nil
-	}
-	dir, err := os.MkdirTemp("", "velum-work")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+	return n, bound
+}
+
+// TestTokens counts the program.
+func TestTokens(t *testing.T) { tokens(t) }
+
+// TestNote counts the work of a note.
+func TestNote(t *testing.T) {
+	n, bound := tokens(t)
+	dir := t.TempDir()
 	short, err := count(dir, few)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
 	long, err := count(dir, many)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
 	note := figures{}
 	for name, n := range long {
@@ -98,11 +108,15 @@ func run(update, only bool) error {
 			note[name] = v
 		}
 	}
-	if update {
-		note[goTokens] = tokens
-		return write(note)
+	if *update {
+		note[goTokens] = n
+		err = write(note)
+	} else {
+		err = compare(t, note, bound)
 	}
-	return compare(note, bound)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // goTokens is the figure of the size of the program.
@@ -274,7 +288,7 @@ func readBounds() (figures, error) {
 }
 
 // compare holds the figures against the bounds.
-func compare(note, bound figures) error {
+func compare(t *testing.T, note, bound figures) error {
 	var over []string
 	for _, name := range slices.Sorted(maps.Keys(note)) {
 		mark := ""
@@ -282,7 +296,7 @@ func compare(note, bound figures) error {
 			over = append(over, name)
 			mark = "  above its bound"
 		}
-		fmt.Printf("%9.2f %9.2f %s%s\n", note[name], bound[name], name, mark)
+		t.Logf("%9.2f %9.2f %s%s", note[name], bound[name], name, mark)
 	}
 	if len(over) > 0 {
 		return fmt.Errorf("a note takes more than before: %s. What costs must pay: say what for in BENCHMARKS.md, and run with -update", strings.Join(over, ", "))
