@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/velum-health/velum/pipeline/commit"
@@ -15,8 +17,8 @@ type Reading struct {
 	Read   int64  `json:"read"`             // notes
 	Leaks  int64  `json:"leaks"`            // of them, with something left
 	By     string `json:"by,omitempty"`     // who read
-	Output string `json:"output,omitempty"` // OutputDigest of what was read
 	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
+	Extent
 
 	Strata []Stratum `json:"strata,omitempty"` // that the sample was drawn from, each at random; none: from all notes
 	Found
@@ -27,6 +29,44 @@ type Reading struct {
 	Signed string   `json:"signed_with,omitempty"`     // id of the key that all journals are signed with; "": whoever may write files can have made one
 	Before []string `json:"journals_before,omitempty"` // ends of journals of earlier readings, on which these journals go on
 	Others int64    `json:"others,omitempty"`          // further readings of the same output, see Standing; never in the log
+}
+
+// Extent is the masked parts that a sample was drawn of. A reading is valid for them as long as all of
+// them stand in the output, whatever months come beside them.
+type Extent struct {
+	Output string   `json:"output,omitempty"` // digest of the parts
+	Parts  []string `json:"parts,omitempty"`  // of each the first 16 digits of its SHA-256, sorted
+}
+
+// ExtentOf is the extent of the masked parts of the units that in lets in; nil lets all in.
+func ExtentOf(m *commit.Manifest, in func(part string) bool) (e Extent) {
+	var sums []string
+	for i := range m.Units {
+		for _, p := range m.Units[i].Parts {
+			if p.Kind == "masked" && (in == nil || in(short(p.SHA256))) {
+				sums, e.Parts = append(sums, p.SHA256), append(e.Parts, short(p.SHA256))
+			}
+		}
+	}
+	slices.Sort(sums)
+	slices.Sort(e.Parts)
+	e.Output = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "velum output read 1 %q", sums)))
+	return e
+}
+
+func short(sum string) string { return sum[:min(16, len(sum))] }
+
+// Has tells whether a masked part belongs to the extent.
+func (e *Extent) Has(part string) bool {
+	_, has := slices.BinarySearch(e.Parts, short(part))
+	return has
+}
+
+// In tells whether all parts of the extent stand in the output as they were. An extent without a list of parts is
+// a whole output.
+func (e *Extent) In(m *commit.Manifest) bool {
+	whole := ExtentOf(m, nil)
+	return e.Output == whole.Output || len(e.Parts) > 0 && !slices.ContainsFunc(e.Parts, func(p string) bool { return !whole.Has(p) })
 }
 
 // Judgement is what somebody decided of several readings of one output, by name.
@@ -66,16 +106,37 @@ func Readings(name string) (all []Recorded, err error) {
 	return all, err
 }
 
-// Standing is the reading that counts of the output that was read last; nil if there is none.
-// No reading overrules another: of several the one stands that leaves the most notes
-// possible, until somebody judges by name. One that goes on with the journals of an earlier one,
-// and takes back no find, takes its place.
-func Standing(all []Recorded) *Reading {
+// Standing is the reading that counts of an output: nil if there is none, and the newest one, of another
+// Output, if none of them is valid any more. Readings of several months, of which each has a sample of its own, make
+// one: see joined.
+func Standing(all []Recorded, m *commit.Manifest) *Reading {
+	var valid []*Reading
+	for k := range all {
+		seen := slices.ContainsFunc(all[:k], func(r Recorded) bool { return r.Output == all[k].Output })
+		if !seen && all[k].In(m) {
+			if r := worst(all, all[k].Output); r != nil {
+				valid = append(valid, r)
+			}
+		}
+	}
+	if len(valid) == 0 {
+		if len(all) == 0 || all[len(all)-1].In(m) {
+			return nil
+		}
+		return all[len(all)-1].Reading
+	}
+	return joined(valid, m)
+}
+
+// worst is the reading that stands of several of one extent. No reading overrules another: of
+// several the one stands that leaves the most notes possible, until somebody judges by name. One that
+// goes on with the journals of an earlier one, and takes back no find, takes its place.
+func worst(all []Recorded, output string) *Reading {
 	var worst *Recorded
 	others := int64(-1)
 	for k := range all {
 		r := &all[k]
-		if r.Output != all[len(all)-1].Output {
+		if r.Output != output {
 			continue
 		}
 		others++
@@ -89,6 +150,81 @@ func Standing(all []Recorded) *Reading {
 	stands := *worst.Reading
 	stands.Others = others
 	return &stands
+}
+
+// joined makes one reading of those of several extents, the largest first. Of an extent that overlaps a larger
+// one the finds alone count, where they are more. Strata of the same bins of doubt become one, read as thinly as the
+// thinnest of them (thinned); strata that differ become one of all. What no sample was drawn of is a stratum of which
+// nothing was read.
+func joined(valid []*Reading, m *commit.Manifest) *Reading {
+	whole := ExtentOf(m, nil)
+	if len(valid) == 1 && valid[0].Output == whole.Output {
+		return valid[0]
+	}
+	slices.SortStableFunc(valid, func(a, b *Reading) int { return cmp.Compare(b.notes(), a.notes()) })
+	r := &Reading{Extent: whole, Signed: valid[0].Signed}
+	covered, overlapping := map[string]bool{}, int64(0)
+	var names, samples []string
+	var each [][]Stratum
+	for _, v := range valid {
+		if slices.ContainsFunc(v.Parts, func(p string) bool { return covered[p] }) {
+			overlapping += v.Leaks
+			r.Others++
+			continue
+		}
+		for _, p := range v.Parts {
+			covered[p] = true
+		}
+		r.Read, r.Leaks, r.Others = r.Read+v.Read, r.Leaks+v.Leaks, r.Others+v.Others
+		r.add(&v.Found)
+		if v.Signed != r.Signed {
+			r.Signed = ""
+		}
+		if r.Readers = append(r.Readers, v.Readers...); !slices.Contains(names, v.By) {
+			names = append(names, v.By)
+		}
+		samples, each = append(samples, v.Sample), append(each, v.Strata)
+	}
+	r.By, r.Sample = strings.Join(names, ", "), samples[0]
+	if r.Strata = thinned(each); overlapping > r.Leaks {
+		s := &r.Strata[len(r.Strata)-1]
+		more := min(overlapping-r.Leaks, s.Read-s.Leaks)
+		s.Leaks, r.Leaks = s.Leaks+more, r.Leaks+more
+	}
+	if rest := m.Counts.Masked - r.notes(); rest > 0 {
+		r.Strata = append(r.Strata, Stratum{Notes: rest})
+	}
+	return r
+}
+
+// thinned joins the strata of several samples. A sample that was read more densely proves no less when some of
+// its notes are forgotten, so all count as if the same share had been read of each: the least. The finds all count.
+func thinned(each [][]Stratum) (all []Stratum) {
+	bins := func(s []Stratum) (b []int) {
+		for _, x := range s {
+			b = append(b, x.From, x.To)
+		}
+		return b
+	}
+	same := !slices.ContainsFunc(each, func(s []Stratum) bool { return !slices.Equal(bins(s), bins(each[0])) })
+	least := map[int]float64{}
+	for _, strata := range each {
+		for _, s := range strata {
+			at := slices.IndexFunc(all, func(x Stratum) bool { return x.From == s.From || !same })
+			if at < 0 {
+				at, all = len(all), append(all, Stratum{From: s.From, To: s.To})
+				least[at] = 1
+			}
+			x := &all[at]
+			x.From, x.To = min(x.From, s.From), max(x.To, s.To)
+			x.Notes, x.Leaks = x.Notes+s.Notes, x.Leaks+s.Leaks
+			least[at] = min(least[at], float64(s.Read)/float64(max(s.Notes, 1)))
+		}
+	}
+	for k := range all {
+		all[k].Read = max(int64(least[k]*float64(all[k].Notes)+1e-9), all[k].Leaks)
+	}
+	return all
 }
 
 // continues tells whether a reading goes on where an earlier one ended.
@@ -119,6 +255,21 @@ type Drawn struct {
 type Found struct {
 	Categories map[string]int64 `json:"leaks_by_category,omitempty"` // notes of the sample that keep something of a category
 	Centers    map[string]Share `json:"by_center,omitempty"`
+}
+
+func (f *Found) add(g *Found) {
+	for name, n := range g.Categories {
+		if f.Categories == nil {
+			f.Categories = map[string]int64{}
+		}
+		f.Categories[name] += n
+	}
+	for name, x := range g.Centers {
+		if f.Centers == nil {
+			f.Centers = map[string]Share{}
+		}
+		f.Centers[name] = Share{f.Centers[name].Read + x.Read, f.Centers[name].Leaks + x.Leaks}
+	}
 }
 
 // Share is how many notes were read, and how many of them kept something.
@@ -176,19 +327,8 @@ func (r *Reading) notes() (sum int64) {
 	return sum
 }
 
-// OutputDigest is a digest of all masked parts: what a reading was of.
-func OutputDigest(m *commit.Manifest) string {
-	var parts []string
-	for i := range m.Units {
-		for _, p := range m.Units[i].Parts {
-			if p.Kind == "masked" {
-				parts = append(parts, p.SHA256)
-			}
-		}
-	}
-	slices.Sort(parts)
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "velum output read 1 %q", parts)))
-}
+// OutputDigest is the digest of all masked parts.
+func OutputDigest(m *commit.Manifest) string { return ExtentOf(m, nil).Output }
 
 // UpperShare returns the one-sided upper bound of Clopper and Pearson (1934):
 // the rate at which so few leaks, or fewer, in n notes would have a

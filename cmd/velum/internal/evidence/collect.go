@@ -302,14 +302,14 @@ func (d *dossier) reading() error {
 		}
 	}
 	all, err := audit.Readings(d.log)
-	x := audit.Standing(all)
+	x := audit.Standing(all, d.manifest)
 	if err != nil || x == nil {
 		return err
 	}
 	d.readings(all)
 	d.say("read", x.Read, term("notes"))
 	d.say("leaks", x.Leaks, term("notes"))
-	if d.say("current", term("current")); x.Output != d.output.Masked {
+	if d.say("current", term("current")); !x.In(d.manifest) {
 		d.say("current", term("stale"))
 		return nil // it says nothing of these notes
 	}
@@ -344,7 +344,7 @@ func (d *dossier) readings(all []audit.Recorded) {
 	signed := term("journals signed")
 	for _, r := range all {
 		what := term("this output")
-		if r.Output != d.output.Masked {
+		if !r.In(d.manifest) {
 			what = term("another output")
 		} else if r.Signed == "" {
 			signed = term("journals unsigned")

@@ -3,6 +3,7 @@ package files
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/tagged"
@@ -47,6 +49,28 @@ func Part(dir string, p *commit.PartRecord) ([]byte, error) {
 		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
 	}
 	return data, nil
+}
+
+// Sample finds the sample that an output's last step drew, and of which masked parts.
+func Sample(private string, m *commit.Manifest) (sample *commit.PartRecord, of *audit.Extent, err error) {
+	for i := range m.Files {
+		switch f := &m.Files[i]; {
+		case f.Kind == "audit" && f.Private:
+			sample = f
+		case f.Kind == "extent" && f.Private:
+			data, err := Part(private, f)
+			if of = new(audit.Extent); err == nil && json.Unmarshal(data, of) != nil {
+				err = &durable.IntegrityError{Path: f.Path, Cause: "is not what the run wrote"}
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if sample == nil || of == nil {
+		return nil, nil, exit.Errorf(exit.Config, "draw one: start the same run with --audit N", "%s has no sample", private)
+	}
+	return sample, of, nil
 }
 
 // LoadTree reads what an output tree says of its notes: the spans in the notes

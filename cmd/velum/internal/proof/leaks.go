@@ -2,18 +2,16 @@ package proof
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -72,11 +70,11 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(m.Files, func(f commit.PartRecord) bool { return f.Kind == "audit" })
-	if at < 0 {
-		return exit.Errorf(exit.Config, "draw one: start the same run with --audit N", "%s has no sample", private)
+	sample, extent, err := files.Sample(private, m)
+	if err != nil {
+		return err
 	}
-	if read.Output != audit.OutputDigest(m) || read.Sample != m.Files[at].SHA256 {
+	if read.Output != extent.Output || read.Sample != sample.SHA256 || !extent.In(m) {
 		return exit.Errorf(exit.Config, "read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
 	}
 	if m.Key != "" && read.Signed != m.Key {
@@ -94,10 +92,11 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 			}
 		}
 	}
-	if err := untouched(private, &m.Files[at], m.Counts.Masked, read); err != nil {
+	read.Parts = extent.Parts
+	if l.Notes, err = untouched(private, sample, m, read); err != nil {
 		return err
 	}
-	l.Notes, l.By, l.Kappa, l.Strata = m.Counts.Masked, read.By, read.Kappa, read.Strata
+	l.By, l.Kappa, l.Strata = read.By, read.Kappa, read.Strata
 	l.Observed, l.Upper, l.Three = read.Estimate(), read.UpperAt(l.Confidence), 0
 	l.Left = int64(math.Ceil(l.Upper*float64(l.Notes) - 1e-6))
 	l.Others = int64(len(slices.DeleteFunc(earlier, func(r audit.Recorded) bool { return r.Output != read.Output })))
@@ -105,31 +104,30 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 	return err
 }
 
-// untouched adds the strata of a sample of which nobody has read: their notes may
-// all leak.
-func untouched(private string, sample *commit.PartRecord, masked int64, read *audit.Reading) error {
-	data, err := os.ReadFile(filepath.Join(private, filepath.FromSlash(sample.Path)))
+// untouched adds the strata of a sample of which nobody has read, whose notes may all leak, and counts the notes
+// that the sample was drawn of.
+func untouched(private string, sample *commit.PartRecord, m *commit.Manifest, read *audit.Reading) (notes int64, err error) {
+	data, err := files.Part(private, sample)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	notes := int64(0)
 	for _, s := range read.Strata {
 		notes += s.Notes
 	}
 	for line := range bytes.Lines(data) {
 		var d struct{ *audit.Drawn }
 		if json.Unmarshal(line, &d) != nil {
-			return &durable.IntegrityError{Path: sample.Path, Cause: "is no sample"}
+			return 0, &durable.IntegrityError{Path: sample.Path, Cause: "is no sample"}
 		}
 		if d.Drawn != nil && !slices.ContainsFunc(read.Strata, func(s audit.Stratum) bool { return s.From == d.From }) {
 			read.Strata = append(read.Strata, audit.Stratum{From: d.From, To: d.To, Notes: d.Notes})
 			notes += d.Notes
 		}
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != sample.SHA256 || notes != masked {
-		return &durable.IntegrityError{Path: sample.Path, Cause: "is not the sample of this output"}
+	if notes != report.Doubtful(m, &read.Extent, 0, calibrate.DoubtBins) {
+		return 0, &durable.IntegrityError{Path: sample.Path, Cause: "is not the sample of this output"}
 	}
-	return nil
+	return notes, nil
 }
 
 // Print says the proof in words.

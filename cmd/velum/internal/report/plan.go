@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -30,6 +31,25 @@ func (p *Plan) Notes() (sum int64) {
 }
 
 const confidence = 0.95
+
+// Doubtful counts the masked notes of an extent in the bins of doubt [from, to); bins are not counted by
+// every model, and all of them are all notes.
+func Doubtful(m *commit.Manifest, extent *audit.Extent, from, to int) (notes int64) {
+	for i := range m.Units {
+		u := &m.Units[i]
+		if !slices.ContainsFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" && extent.Has(p.SHA256) }) {
+			continue
+		}
+		if from == 0 && to == calibrate.DoubtBins {
+			notes += u.Masked
+			continue
+		}
+		for _, n := range archiveOf(&u.Counts).Notes[from:to] {
+			notes += n
+		}
+	}
+	return notes
+}
 
 // PlanOf sizes a sample of the masked notes of a run. The border between the unsure
 // notes and the others, and how many of each are read, is what makes the estimate

@@ -440,7 +440,7 @@ func attacked(verdict string) *Attacks {
 }
 
 func readOf(m *commit.Manifest, read, leaks int64) *audit.Reading {
-	return &audit.Reading{Read: read, Leaks: leaks, By: "Ada", Output: audit.OutputDigest(m), Sample: "s", Readers: []audit.Reader{{By: "Ada", Notes: read, Seconds: 9}}}
+	return &audit.Reading{Read: read, Leaks: leaks, By: "Ada", Extent: audit.ExtentOf(m, nil), Sample: "s", Readers: []audit.Reader{{By: "Ada", Notes: read, Seconds: 9}}}
 }
 
 // TestSentence: the first sentence says whether people have read of the output, and

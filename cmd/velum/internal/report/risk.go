@@ -89,7 +89,7 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	o, s := &in.Config.Report, archiveOf(&m.Counts)
 	r := &Risk{RedFrom: o.Expected, Proven: o.Proven, Unlike: []Shift{}}
 	if in.Reading != nil {
-		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), rounded6(in.Reading.Estimate()), in.Reading.Output != audit.OutputDigest(m), in.Reading.Seconds() < int64(o.ReadSeconds)}
+		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), rounded6(in.Reading.Estimate()), !in.Reading.In(m), in.Reading.Seconds() < int64(o.ReadSeconds)}
 	}
 	if m.Counts.Masked == 0 {
 		return r

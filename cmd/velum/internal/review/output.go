@@ -78,11 +78,11 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 	if err != nil {
 		return nil, 0, err
 	}
-	at := slices.IndexFunc(m.Files, func(p commit.PartRecord) bool { return p.Kind == "audit" && p.Private })
-	if at < 0 {
-		return nil, 0, exit.Errorf(exit.Config, "run it with --audit N", "%s: the run drew no sample", o.Of)
+	sample, _, err := files.Sample(dir, m)
+	if err != nil {
+		return nil, 0, err
 	}
-	data, err := files.Part(dir, &m.Files[at])
+	data, err := files.Part(dir, sample)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -94,7 +94,7 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 			u = slices.IndexFunc(m.Units, func(r commit.UnitRecord) bool { return r.Name == s.Unit })
 		}
 		if u < 0 {
-			return nil, 0, &durable.IntegrityError{Path: m.Files[at].Path, Cause: "is no sample of this output"}
+			return nil, 0, &durable.IntegrityError{Path: sample.Path, Cause: "is no sample of this output"}
 		}
 		s.Rank = rank
 		n := wantedNote{sampled: s.sampled}
@@ -102,7 +102,7 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 		for _, x := range s.Spans {
 			c, err := pipeline.ParseCategory(x.Category)
 			if err != nil {
-				return nil, 0, &durable.IntegrityError{Path: m.Files[at].Path, Cause: "names a category that is not known"}
+				return nil, 0, &durable.IntegrityError{Path: sample.Path, Cause: "names a category that is not known"}
 			}
 			n.spans = append(n.spans, pipeline.Span{Start: x.Start, End: x.End, Category: c, Score: 1})
 		}
@@ -113,17 +113,15 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 
 // drawnFrom is what a journal says of the sample that is read.
 func drawnFrom(o *Options) (drawn, error) {
-	_, m, err := files.Private(o.Of)
+	dir, m, err := files.Private(o.Of)
 	if err != nil {
 		return drawn{}, err
 	}
-	d := drawn{Reader: cmp.Or(o.Reader, audit.UserName(), "unknown"), Output: audit.OutputDigest(m)}
-	for _, f := range m.Files {
-		if f.Kind == "audit" && f.Private {
-			d.Sample = f.SHA256
-		}
+	sample, extent, err := files.Sample(dir, m)
+	if err != nil {
+		return drawn{}, err
 	}
-	return d, nil
+	return drawn{Reader: cmp.Or(o.Reader, audit.UserName(), "unknown"), Output: extent.Output, Sample: sample.SHA256}, nil
 }
 
 // loadQuarantined finds the notes in the archive that a run set aside.

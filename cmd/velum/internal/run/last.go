@@ -39,8 +39,8 @@ type lastStep struct {
 	selection *selection.Selector // nil: none
 	version   string              // of velum
 	attacks   *report.Attacks
-	reading   *audit.Reading  // of a sample of what the output was; nil: none
-	ledger    *release.Ledger // nil: nothing is released
+	readings  []audit.Recorded // of samples of what the output was
+	ledger    *release.Ledger  // nil: nothing is released
 
 	duplicates *int64 // ids that come again, when finish has counted them
 }
@@ -51,11 +51,9 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 	if l.ledger, err = release.New(p, t, log); err != nil {
 		return nil, err
 	}
-	readings, err := audit.Readings(log)
-	if err != nil {
+	if l.readings, err = audit.Readings(log); err != nil {
 		return nil, err
 	}
-	l.reading = audit.Standing(readings)
 	if file := p.Gate.Attacks; file != "" {
 		if l.attacks, err = report.ReadAttacks(file); err != nil {
 			return nil, exit.With(exit.Config, fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum attack --json` printed")
@@ -82,8 +80,12 @@ func (l *lastStep) String() string {
 	if l.config.Anonymity.K > 0 {
 		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"), "anonymity.releases="+l.config.Text("anonymity.releases"))
 	}
-	if r := l.reading; r != nil {
-		all = append(all, fmt.Sprintf("read=%d/%d of %.12s, %d others", r.Leaks, r.Read, r.Output, r.Others))
+	for _, r := range l.readings {
+		stands := int64(0)
+		if r.Judged != nil {
+			stands = r.Judged.Line
+		}
+		all = append(all, fmt.Sprintf("read=%d/%d of %.12s, set aside for %d", r.Leaks, r.Read, r.Output, stands))
 	}
 	if l.attacks != nil {
 		found, err := json.Marshal(l.attacks)
@@ -102,7 +104,7 @@ func (l *lastStep) String() string {
 }
 
 func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
-	in, err := l.reportInput()
+	in, err := l.reportInput(f.Manifest)
 	if err != nil {
 		return err
 	}
@@ -137,9 +139,9 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	return r.Write(f)
 }
 
-func (l *lastStep) reportInput() (*report.Input, error) {
+func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {
 	unvouched, _ := l.archive.Unvouched()
-	in := &report.Input{Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Reading: l.reading, Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
+	in := &report.Input{Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
 	r := &l.config.Resolve
 	for _, list := range []struct {
 		entries []string

@@ -68,12 +68,13 @@ func (r *record) lastStep() string {
 	return "audit " + r.draw.String()
 }
 
-// finish is the last step of the run: it draws the sample.
+// finish is the last step of the run: it draws the sample, or keeps the one that is to be read.
 func (r *record) finish(ctx context.Context, f *commit.Final, h *tagger.Header) error {
-	if !r.draw.Wanted() {
-		return nil
+	readings, err := audit.Readings(r.readings())
+	if err != nil {
+		return err
 	}
-	return r.draw.Draw(ctx, f, h.Risk)
+	return r.draw.Draw(ctx, f, h.Risk, readings)
 }
 
 // keep calls do and writes down how it ended.

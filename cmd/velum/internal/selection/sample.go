@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -29,6 +30,9 @@ import (
 
 // auditSamplePath is where the sample stands, below the private tree.
 const auditSamplePath = "audit/sample.jsonl"
+
+// extentPath is where it stands which masked parts the sample was drawn of (audit.Extent).
+const extentPath = "audit/extent.json"
 
 // maxSample bounds the memory of a sample. Nobody reads a million notes.
 const maxSample = 1_000_000
@@ -81,36 +85,112 @@ func (s Sample) String() string {
 // first k has read a random sample of k. The least sure come first. Of a centre of
 // which nothing or little was drawn some more follow at the end; they say something of
 // that centre, and count for no stratum.
-func (s Sample) Draw(ctx context.Context, f *commit.Final, risk *calibrate.Risk) error {
-	strata := []audit.Stratum{{To: calibrate.DoubtBins, Notes: f.Manifest.Counts.Masked, Read: int64(s.N)}}
-	if s.Rate > 0 {
-		plan := report.PlanOf(f.Manifest, risk, s.Rate)
-		strata[0].Read = min(plan.Notes(), maxSample)
-		if len(plan.Strata) > 0 {
-			strata = plan.Strata
-		}
+//
+// A sample lives until it is read, whatever runs come. The next one is drawn of the parts that no reading is of.
+func (s Sample) Draw(ctx context.Context, f *commit.Final, risk *calibrate.Risk, readings []audit.Recorded) error {
+	extent := audit.ExtentOf(f.Manifest, func(part string) bool {
+		return !slices.ContainsFunc(readings, func(r audit.Recorded) bool { return r.In(f.Manifest) && r.Has(part) })
+	})
+	kept, was, err := s.keep(f, risk, readings, len(extent.Parts) > 0)
+	if kept || err != nil || !s.Wanted() {
+		return err
 	}
-	drawn, err := drawSample(f, strata)
+	if was != nil {
+		extent = *was
+	}
+	drawn, err := drawSample(f, &extent, s.strata(f.Manifest, &extent, risk))
 	if err != nil {
 		return err
 	}
 	if err := findSample(ctx, f, drawn); err != nil {
 		return err
 	}
-	part, err := f.Create("audit", auditSamplePath, true)
+	lines := make([]any, len(drawn))
+	for i, d := range drawn {
+		lines[i] = d
+	}
+	return errors.Join(writeLines(f, "audit", auditSamplePath, lines...), writeLines(f, "extent", extentPath, extent))
+}
+
+func writeLines(f *commit.Final, kind, path string, lines ...any) error {
+	part, err := f.Create(kind, path, true)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(part)
-	lines := json.NewEncoder(w)
-	lines.SetEscapeHTML(false)
-	for _, d := range drawn {
-		if err := lines.Encode(d); err != nil {
+	to := json.NewEncoder(w)
+	to.SetEscapeHTML(false)
+	for _, line := range lines {
+		if err := to.Encode(line); err != nil {
 			return err
 		}
 	}
-	part.Rows = int64(len(drawn))
+	part.Rows = int64(len(lines))
 	return w.Flush()
+}
+
+// keep takes the sample of the last commit over, if its parts are all there and it was not read yet, or there is
+// nothing else to read. Where more notes of the same parts are wanted it says of which.
+func (s Sample) keep(f *commit.Final, risk *calibrate.Risk, readings []audit.Recorded, unread bool) (kept bool, of *audit.Extent, err error) {
+	var sample, extent *commit.PartRecord
+	for i := range f.Before {
+		switch p := &f.Before[i]; p.Kind {
+		case "audit":
+			sample = p
+		case "extent":
+			extent = p
+		}
+	}
+	if sample == nil || extent == nil {
+		return false, nil, nil
+	}
+	data, err := f.Read(*extent)
+	if _, changed := errors.AsType[*durable.IntegrityError](err); changed {
+		return false, nil, nil
+	}
+	if of = new(audit.Extent); err != nil || json.Unmarshal(data, of) != nil || !of.In(f.Manifest) {
+		return false, nil, err
+	}
+	read := slices.ContainsFunc(readings, func(r audit.Recorded) bool { return r.Sample == sample.SHA256 })
+	switch {
+	case read && unread:
+		return false, nil, nil
+	case s.Wanted():
+		more := -sample.Rows
+		for _, x := range s.strata(f.Manifest, of, risk) {
+			more += min(x.Read, x.Notes)
+		}
+		if more > 0 {
+			return false, of, nil
+		}
+	}
+	if kept, err = f.Keep(*sample); !kept || err != nil {
+		return false, nil, err
+	}
+	kept, err = f.Keep(*extent)
+	return kept, nil, err
+}
+
+// strata are those that the sample is drawn from: of the bins of doubt of an extent as large a share as is to be read of
+// the whole output.
+func (s Sample) strata(m *commit.Manifest, extent *audit.Extent, risk *calibrate.Risk) []audit.Stratum {
+	strata := []audit.Stratum{{To: calibrate.DoubtBins, Notes: m.Counts.Masked}}
+	if s.Rate > 0 {
+		plan := report.PlanOf(m, risk, s.Rate)
+		strata[0].Read = min(plan.Notes(), maxSample)
+		if len(plan.Strata) > 0 {
+			strata = plan.Strata
+		}
+	}
+	for k := range strata {
+		x := &strata[k]
+		notes := report.Doubtful(m, extent, x.From, x.To)
+		x.Read = int64(math.Ceil(float64(x.Read) * float64(notes) / float64(max(x.Notes, 1))))
+		if x.Notes = notes; s.N > 0 {
+			x.Read = int64(s.N)
+		}
+	}
+	return strata
 }
 
 // sampledNote is one note of the sample, and one line of its file.
@@ -146,17 +226,20 @@ const fewOfCenter = 5
 
 // drawSample chooses the notes: the manifest says how many rows every masked part has,
 // confidences and centres stand in the parts of notes.
-func drawSample(f *commit.Final, strata []audit.Stratum) ([]*sampledNote, error) {
+func drawSample(f *commit.Final, extent *audit.Extent, strata []audit.Stratum) ([]*sampledNote, error) {
 	m := f.Manifest
 	least := make([]sampleHeap, len(strata)) // the largest of the smallest on top
 	centers := map[string]*sampleHeap{}
 	for i := range m.Units {
+		if !slices.ContainsFunc(m.Units[i].Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" && extent.Has(p.SHA256) }) {
+			continue
+		}
 		known, err := knownOf(f, &m.Units[i])
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range m.Units[i].Parts {
-			if p.Kind != "masked" {
+			if p.Kind != "masked" || !extent.Has(p.SHA256) {
 				continue
 			}
 			numbers := sampleNumbers(m, i, p.SHA256)

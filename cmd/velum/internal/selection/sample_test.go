@@ -18,7 +18,7 @@ func manifestOf(seed string, rows ...int64) *commit.Manifest {
 	m := &commit.Manifest{Config: seed}
 	for i, n := range rows {
 		m.Units = append(m.Units, commit.UnitRecord{Name: fmt.Sprint("u", i), Parts: []commit.PartRecord{
-			{Kind: "masked", Path: fmt.Sprint("masked/", i), Rows: n}, {Kind: "spans", Path: fmt.Sprint("spans/", i), Rows: 7 * n},
+			{Kind: "masked", Path: fmt.Sprint("masked/", i), SHA256: fmt.Sprint(i), Rows: n}, {Kind: "spans", Path: fmt.Sprint("spans/", i), Rows: 7 * n},
 		}})
 	}
 	return m
@@ -26,7 +26,7 @@ func manifestOf(seed string, rows ...int64) *commit.Manifest {
 
 // drawn is a plain sample of n notes.
 func drawn(t testing.TB, m *commit.Manifest, n int) []*sampledNote {
-	all, err := drawSample(&commit.Final{Manifest: m}, []audit.Stratum{{To: calibrate.DoubtBins, Read: int64(n)}})
+	all, err := drawSample(&commit.Final{Manifest: m}, new(audit.ExtentOf(m, nil)), []audit.Stratum{{To: calibrate.DoubtBins, Read: int64(n)}})
 	if err != nil {
 		t.Fatal(err)
 	}
