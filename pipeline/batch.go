@@ -47,7 +47,7 @@ const (
 	FromList                      // always-mask list of the configuration
 	FromGold                      // a person, or the generator
 	FromRule                      // a rule of stages/resolve
-	FromKnown                     // a table of known people
+	FromKnown                     // a table of known people, or somebody who gave the span
 	numSources
 )
 
@@ -132,7 +132,8 @@ type Batch struct {
 	Text   Bytes    // as read
 	Extra  []Column // pass-through columns
 	Gold   List[Span]
-	Reason []Reason // why a note goes to quarantine; Sound if it does not
+	Given  List[Span] // what others have found: curators, other programs; empty if nobody was asked
+	Reason []Reason   // why a note goes to quarantine; Sound if it does not
 
 	// apart, behind read; empty of notes that are no documents, and of batches without one
 	Cells Bytes // the document that stood in place of a note's text, and of which Text is now what is to be looked at
@@ -154,7 +155,7 @@ type Batch struct {
 	SpanProbs List[float32]
 
 	// recognize; empty without a table of known people
-	Known List[Span] // of people who are known, sorted; they may overlap
+	Known List[Span] // of people who are known, and those given, sorted; they may overlap
 	Avoid Bytes      // folded words of their names, a blank behind each: no surrogate may be one
 
 	// resolve
@@ -257,6 +258,7 @@ func (b *Batch) Reset() {
 		b.Extra[i].Reset()
 	}
 	b.Gold.Reset()
+	b.Given.Reset()
 	b.Reason = b.Reason[:0]
 	b.Cells.Reset()
 	b.Tokens.Reset()

@@ -15,7 +15,9 @@ func newMaskCommand(a *app) *cobra.Command {
 		Short: "Mask what comes through a pipe; or make an extract with another policy from notes that were tagged before",
 		Long: `velum mask - - masks rows as they come: JSON, an object a line, or the IPC stream of Arrow, and the same
 comes out. Each row that goes in comes out, in its place, with note_id, text, status and the columns of
-read.keep. The status is masked, or the reason for which its text is missing. It is the row of velum run:
+read.keep. What others have found in a row, a curator or another program, may stand in its field spans, as
+[{"start": 0, "end": 3, "label": "PERSON"}] with offsets in code points: it is masked beside what velum finds.
+The status is masked, or the reason for which its text is missing. It is the row of velum run:
 columns, model, policy, key and people are named as there. Nothing is logged of it but with --audit-log.
 
 With --tagged: tag once, derive many. Make an extract of an archive that velum run has tagged: the spans come
@@ -46,7 +48,7 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 	a.optionFlags(c, "id-column=read.columns.id", "text-column=read.columns.text", "keep=read.keep", "model=tag.model", "recall=tag.recall", "fast=tag.fast",
-		"policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
+		"policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude", "spans=resolve.spans", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
 	return c
 }
 

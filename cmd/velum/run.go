@@ -63,6 +63,6 @@ func (a *app) recordFlags(c *cobra.Command, f *run.Options) {
 // maskFlags are the options that are often given for an archive.
 func (a *app) maskFlags(c *cobra.Command) {
 	a.optionFlags(c, "from=read.format", "encoding=read.encoding", "delimiter=read.delimiter", "id-column=read.columns.id", "text-column=read.columns.text",
-		"model=tag.model", "recall=tag.recall", "fast=tag.fast", "policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude",
+		"model=tag.model", "recall=tag.recall", "fast=tag.fast", "policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude", "spans=resolve.spans",
 		"k=anonymity.k", "lang=report.lang", "workers=run.workers", "units=run.units", "memory-limit=run.memory_limit", "deadline=run.deadline")
 }

@@ -1,7 +1,7 @@
 // Package recognize finds people who are known in notes, and leaves out the notes
 // of people who object. In: Text or View, Language, and the column of the
 // patient's id in Extra. Out: Known, Avoid, and the Reason Excluded. Known is also what
-// the fields of a document say: see models/form/document.
+// the fields of a document say (see models/form/document), and what others have found: Given.
 //
 // It stands before resolve, which takes what is found here for certain, and in
 // front of spans of an earlier run, so that an extract can be made with a table
@@ -31,6 +31,7 @@ type Options struct {
 	Source        string           // column of Batch.Extra with the documents that notes stand in, if they are no cells of a table; "": fields are not looked at
 	Document      document.Options // how these are taken apart
 	Labels        *pipeline.LabelSet
+	Into          func(pipeline.Category) pipeline.Category // Labels' own category for that of a given span; None: there is none
 	Workers       int // 0 means 1
 }
 
@@ -69,7 +70,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 		if reason := Objection(w.Excluded, w.id); reason != pipeline.Sound {
 			b.Reason[i] = reason
 		}
-		if b.Reason[i] == pipeline.Sound && (w.finder != nil || w.source != nil || b.Cells.Len() > 0) {
+		if b.Reason[i] == pipeline.Sound && (w.finder != nil || w.source != nil || b.Cells.Len() > 0 || b.Given.Len() > 0) {
 			if err := w.guarded(b, i); err != nil {
 				return err
 			}
@@ -92,8 +93,12 @@ func (w *worker) guarded(b *pipeline.Batch, i int) (err error) {
 }
 
 func (w *worker) note(b *pipeline.Batch, i int) (err error) {
-	fields := len(b.Known.Items)
+	first := len(b.Known.Items)
+	defer func() {
+		slices.SortStableFunc(b.Known.Items[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	}()
 	w.fields(b, i)
+	w.given(b, i)
 	if w.finder == nil {
 		return nil
 	}
@@ -113,11 +118,22 @@ func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 		}
 	}
 	b.Known.Items = append(b.Known.Items, view.BackSpans(from, w.spans)...)
-	if len(b.Known.Items) > fields {
-		mine := b.Known.Items[fields:]
-		slices.SortStableFunc(mine, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
-	}
 	return nil
+}
+
+// given adds what others have found in note i. A note with a span that cannot be named is held
+// back: its text would go out as if nobody had said so.
+func (w *worker) given(b *pipeline.Batch, i int) {
+	if b.Given.Len() == 0 {
+		return
+	}
+	for _, s := range b.Given.At(i) {
+		if s.Category = w.Into(s.Category); s.Category == pipeline.None {
+			b.Quarantine(i, pipeline.BadTags)
+		}
+		s.Source = pipeline.FromKnown
+		b.Known.Items = append(b.Known.Items, s)
+	}
 }
 
 // fields adds what the document of note i gives to persons, wherever it stands in it.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -283,6 +284,18 @@ func (i *intake) spanList(dst []label, raw []byte, at place) ([]label, error) {
 		dst = append(dst, l)
 	}
 	return dst, nil
+}
+
+// ParseSpans reads the spans of a text as they stand in a field of a row of JSONL, sorted and disjoint.
+func ParseSpans(field, text []byte, unit offset.Unit) ([]pipeline.Span, error) {
+	i := newIntake("", Options{})
+	labels, err := i.spanList(nil, field, place{})
+	if err != nil {
+		return nil, err
+	}
+	i.index.Reset(text, unit)
+	err = i.convert(text, labels)
+	return i.disjoint(i.spans), err
 }
 
 // triple reads [start, end, label].

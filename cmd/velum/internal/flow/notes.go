@@ -84,18 +84,23 @@ func LoadGiven(flag, format, path string, o text.Options) (*files.Tree, error) {
 	}
 	defer src.Close()
 	g := &files.Tree{Spans: map[string][]pipeline.Span{}}
-	b := new(pipeline.Batch)
-	for {
-		b.Reset()
-		if err := src.Next(b); errors.Is(err, io.EOF) {
-			return g, nil
+	return g, eachNote(src, func(b *pipeline.Batch, i int) {
+		if b.Reason[i] != pipeline.BadRow { // it has no id
+			g.Spans[string(b.ID.At(i))] = slices.Clone(b.Gold.At(i))
+		}
+	})
+}
+
+// eachNote calls do for every note of a source.
+func eachNote(src pipeline.Source, do func(b *pipeline.Batch, i int)) error {
+	for b := new(pipeline.Batch); ; b.Reset() {
+		if err := src.Next(b); err == io.EOF {
+			return nil
 		} else if err != nil {
-			return nil, exit.With(exit.Config, err, "")
+			return exit.With(exit.Config, err, "")
 		}
 		for i := range b.Len() {
-			if b.Reason[i] != pipeline.BadRow { // it has no id
-				g.Spans[string(b.ID.At(i))] = append([]pipeline.Span(nil), b.Gold.At(i)...)
-			}
+			do(b, i)
 		}
 	}
 }
@@ -166,22 +171,13 @@ func WarnUnknown(c *console.Console, where string, spans int64) {
 func (n *Labelled) IDs() (ids []string, err error) {
 	h := sha256.New()
 	err = n.Each(func(src pipeline.Source) error {
-		b := new(pipeline.Batch)
-		for {
-			b.Reset()
-			if err := src.Next(b); err == io.EOF {
-				return nil
-			} else if err != nil {
-				return err
+		return eachNote(src, func(b *pipeline.Batch, i int) {
+			ids = append(ids, string(b.ID.At(i)))
+			fmt.Fprintf(h, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
+			for _, s := range b.Gold.At(i) {
+				fmt.Fprintf(h, " %d-%d %v", s.Start, s.End, s.Category)
 			}
-			for i := range b.Len() {
-				ids = append(ids, string(b.ID.At(i)))
-				fmt.Fprintf(h, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
-				for _, s := range b.Gold.At(i) {
-					fmt.Fprintf(h, " %d-%d %v", s.Start, s.End, s.Category)
-				}
-			}
-		}
+		})
 	})
 	n.Digest = hex.EncodeToString(h.Sum(nil)[:10])
 	return ids, err

@@ -30,6 +30,7 @@ type People struct {
 	Objects *Objections   // nil: nobody objects
 	Passed  []string      // columns of the table that hold nothing that is looked for
 	Empty   int64         // rows of it with nothing that could be found
+	Given   *Given        // what others have found; nil: nothing
 	file    *os.File
 }
 
@@ -48,7 +49,7 @@ func (p *People) Close() error {
 // that hold patients, relatives or staff are read as such a table as well.
 func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 	exports := peopleFiles(in)
-	if c.People.Table == "" && c.People.Exclude == "" && len(exports) == 0 {
+	if c.People.Table == "" && c.People.Exclude == "" && c.Resolve.Spans == "" && len(exports) == 0 {
 		return nil, nil
 	}
 	if c.Read.Columns.Patient == "" && c.People.Table+c.People.Exclude != "" {
@@ -56,6 +57,11 @@ func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 	}
 	p := &People{}
 	var err error
+	if c.Resolve.Spans != "" {
+		if p.Given, err = openGiven(c); err != nil {
+			return nil, err
+		}
+	}
 	if c.People.Exclude != "" {
 		if p.Objects, err = ReadObjections(c); err != nil {
 			return nil, err
@@ -221,11 +227,13 @@ func sortedNames(m map[string]string) (names []string) {
 // recognized is the step of known people: those of tables, and with fields those that
 // documents themselves name. None without either.
 func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
-	if nobody := f.People == nil || f.People.Table == nil && !f.People.Objects.Anybody(); nobody && !fields {
+	if nobody := f.People == nil || f.People.Table == nil && f.People.Given == nil && !f.People.Objects.Anybody(); nobody && !fields {
 		return nil, nil
 	}
-	set, err := pipeline.Labels(f.labels())
-	o := recognize.Options{PatientColumn: input.PatientColumn, Patients: PatientRules(f.Config), Labels: set, Workers: f.Workers()}
+	set, err1 := pipeline.Labels(f.labels())
+	into, err2 := IntoLabels(f.labels())
+	err := errors.Join(err1, err2)
+	o := recognize.Options{Into: into, PatientColumn: input.PatientColumn, Patients: PatientRules(f.Config), Labels: set, Workers: f.Workers()}
 	if f.People != nil {
 		o.People, o.Excluded = f.People.Table, f.People.Objects.sets()
 	}
@@ -236,5 +244,5 @@ func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
 		}
 		o.Source, o.Document = input.SourceColumn, document
 	}
-	return []pipeline.Step{recognize.New(o)}, err
+	return append(f.People.given(), recognize.New(o)), err
 }

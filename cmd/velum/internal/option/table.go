@@ -123,6 +123,7 @@ type Resolve struct {
 	Packs      []string
 	Words      []string
 	Gazetteers []string
+	Spans      string
 }
 
 // Mask is what replaces a span.
@@ -353,6 +354,7 @@ func (c *Config) findOptions() []option {
 		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
 		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
 		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile, large),
+		opt("resolve.spans", &r.Spans, "", "File of notes with the spans that others have found, a curator or another program, in any format of labelled notes with their text: they are masked beside what velum finds, as what they say. A note whose text there is another one, or with a label that has no counterpart (read.labels), is held back (bad_tags). In a pipe the rows have them, in a field spans of JSON.", shaping, aFile, large),
 		opt("resolve.packs", &r.Packs, nil, "Files of rules that people write (`velum rules`), whose finds stand beside those of the model; shipped names those of velum. Their categories must be the model's.", shaping, nameOrFile),
 		opt("resolve.words", &r.Words, nil, "Files that change the lists of words by which the rules of velum go (titles, kin, heads of centres, verbs of residence...): `words +title hna` adds, `words -title don` takes away, `words title dr dra` puts others in place. `velum rules words` prints the lists as they are used, `velum rules check` tells mistakes. Empty: the lists that ship, for Spanish and Catalan.", shaping, aFile),
 		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),

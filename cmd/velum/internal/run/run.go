@@ -184,7 +184,11 @@ func (m *masking) mask(ctx context.Context) error {
 	if err := m.carry(units); err != nil {
 		return err
 	}
-	return m.units(ctx, units, out)
+	err = m.units(ctx, units, out)
+	if n := m.People.Unmet(); n > 0 {
+		m.Log.Warn("notes of resolve.spans were not among those that were read now", "notes", n)
+	}
+	return err
 }
 
 // bounded readies the process for a run: what it may take of memory and time.

@@ -124,6 +124,7 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 		j.log.Row(&input.Error{Path: where, Line: int(row), Cause: "not a JSON object of a note", Remedy: "write one JSON object a line"})
 	}
 	j.fill.Row(b, &j.fields, sound)
+	j.given(b, row)
 	kept := &b.Extra[len(b.Extra)-1]
 	for _, name := range j.keep {
 		raw := j.fields.Raw(name)
@@ -134,6 +135,21 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	}
 	kept.Bytes.End()
 	return nil
+}
+
+// given reads what others have found in the note of a row. Spans that cannot be those of its text hold it back.
+func (j *jsonl) given(b *pipeline.Batch, row int64) {
+	i := b.Len() - 1
+	if raw := j.fields.Raw(spansColumn); b.Reason[i] == pipeline.Sound && len(raw) > 0 && string(raw) != "null" {
+		spans, err := text.ParseSpans(raw, b.Text.At(i), j.unit)
+		if err != nil {
+			b.Quarantine(i, pipeline.BadTags)
+			j.log.Row(&input.Error{Path: where, Line: int(row), Cause: "its spans cannot be those of its text", Remedy: `write "spans": [{"start": 0, "end": 3, "label": "PERSON"}]`})
+		}
+		b.Given.Append(spans...)
+		return
+	}
+	b.Given.End()
 }
 
 // line returns the next line, that of row; false if the input pauses or none has come before it is

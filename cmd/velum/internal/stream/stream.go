@@ -153,6 +153,9 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 	if f.Anonymity.K > 0 {
 		return nil, exit.Errorf(exit.Config, "use velum run", "anonymity.k needs all notes, and a stream never has them")
 	}
+	if f.Resolve.Spans != "" {
+		return nil, exit.Errorf(exit.Config, "write them into the rows: {\"text\": \"...\", \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PERSON\"}]}", "resolve.spans is for archives")
+	}
 	for _, name := range r.Keep {
 		if slices.Contains([]string{idColumn, textColumn, spansColumn, statusColumn, doubtColumn}, name) {
 			return nil, exit.Errorf(exit.Config, "leave it out, or give it another name", "read.keep: %s is a column of every row", name)

@@ -1,0 +1,81 @@
+package flow
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Given is what others have found in notes, by id (resolve.spans).
+type Given struct {
+	notes map[string]*givenNote
+	met   atomic.Int64
+}
+
+type givenNote struct {
+	text  uint64 // hash of the text that the spans are of
+	spans []pipeline.Span
+	met   atomic.Bool
+}
+
+func openGiven(c *option.Config) (*Given, error) {
+	o, err := TextOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	src, err := OpenNotes("spans", "", c.Resolve.Spans, o)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close() // only read
+	g := &Given{notes: map[string]*givenNote{}}
+	twice := false
+	err = eachNote(src, func(b *pipeline.Batch, i int) {
+		id := string(b.ID.At(i))
+		twice = twice || g.notes[id] != nil
+		g.notes[id] = &givenNote{text: xxh3.Hash(b.Text.At(i)), spans: slices.Clone(b.Gold.At(i))}
+	})
+	if err == nil && twice {
+		err = exit.Errorf(exit.Config, "give each note once, with all its spans", "resolve.spans: an id comes twice")
+	}
+	return g, err
+}
+
+// given is the step that looks up what others have found; none if nobody was asked.
+func (p *People) given() []pipeline.Step {
+	if p == nil || p.Given == nil {
+		return nil
+	}
+	return []pipeline.Step{{Name: "given", New: func() func(*pipeline.Batch) error { return p.Given.give }}}
+}
+
+func (g *Given) give(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		note := g.notes[string(b.ID.At(i))]
+		if note == nil {
+			b.Given.End()
+			continue
+		}
+		if note.text != xxh3.Hash(b.Text.At(i)) {
+			b.Quarantine(i, pipeline.BadTags)
+		}
+		b.Given.Append(note.spans...)
+		if !note.met.Swap(true) {
+			g.met.Add(1)
+		}
+	}
+	return nil
+}
+
+// Unmet is how many of the notes that others gave spans of were not read.
+func (p *People) Unmet() int {
+	if p == nil || p.Given == nil {
+		return 0
+	}
+	return len(p.Given.notes) - int(p.Given.met.Load())
+}
