@@ -32,7 +32,7 @@ type Options struct {
 	Document      document.Options // how these are taken apart
 	Labels        *pipeline.LabelSet
 	Into          func(pipeline.Category) pipeline.Category // Labels' own category for that of a given span; None: there is none
-	Workers       int // 0 means 1
+	Workers       int                                       // 0 means 1
 }
 
 // New returns the stage. A note that was put into quarantine before stays there,
