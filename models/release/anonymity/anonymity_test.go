@@ -18,7 +18,7 @@ func TestHierarchies(t *testing.T) {
 		{"number", "adulto", "adulto * * * * *"},
 		{"date", "2026-11-22", "2026-11-22 2026-11 2026-10 2026 2025 *"},
 		{"place", "Lugo", "Lugo Lugo Galicia España *"},
-		{"place", "Reus", "Reus Cataluña Cataluña España *"},
+		{"place", "Reus", "Reus Tarragona Cataluña España *"},
 		{"place", "Atlantis", "Atlantis * * * *"},
 		{"postal", "08001", "08001 080** 08*** *"},
 	} {
