@@ -18,7 +18,7 @@ record in DIR.private/_evidence, from purpose and key to risk, sample, attacks, 
 incidents, and which clauses of ISO/IEC 27559, EDPB, CJEU, ICO, EHDS, AEPD, NIST and HIPAA that
 answers. What nobody has answered says so. It holds counts and digests, no text and no id of a note.
 
-What no program knows is in --facts. --sign and --signature sign the newest dossier; --verify looks
+What no program knows is in --facts; --interview asks for it on the terminal, once for the house. --sign and --signature sign the newest dossier; --verify looks
 at record, page, signature, audit log and every byte of the output: exit code 13 if something was
 changed, 15 if the output has changed since. See velum help dossier.`,
 		Example: `  velum evidence --facts-template > house.yaml
@@ -36,6 +36,7 @@ changed, 15 if the output has changed since. See velum help dossier.`,
 		flags.StringVar(f.At, f.Name, "", f.Help)
 	}
 	flags.BoolVar(&o.Template, "facts-template", false, "print an empty file for --facts")
+	flags.BoolVar(&o.Interview, "interview", false, "ask on the terminal what no program knows, once for the house")
 	flags.BoolVar(&o.Verify, "verify", false, "look whether the newest dossier still stands")
 	flags.StringSliceVar(&o.In, "in", nil, "`ARCHIVE` that was masked, to look up who objects (--exclude)")
 	a.optionFlag(c, "exclude", "people.exclude")

@@ -131,14 +131,14 @@ func TestOfficersQuestions(t *testing.T) {
 		t.Fatal(len(officersQuestions))
 	}
 	_, velum := signedOutput(t)
-	if err := os.WriteFile("house.yaml", []byte("purpose: a study\nrecipients: Institute A\ncontroller: Hospital\nlegal_basis: art. 9(2)(j)\nrecipient_means: none\ncontract: yes\nkey_custody: Eva\nretention: a year\n"), 0o600); err != nil {
+	if err := os.WriteFile("said.yaml", []byte("purpose: a study\nrecipients: Institute A\ncontroller: Hospital\nlegal_basis: art. 9(2)(j)\nrecipient_means: none\ncontract: yes\nkey_custody: Eva\nretention: a year\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	pages := map[bool]string{}
 	for _, house := range []bool{false, true} {
 		args := []string{"evidence", "out"}
 		if house {
-			args = append(args, "--facts", "house.yaml")
+			args = append(args, "--facts", "said.yaml")
 		}
 		if code, said := velum(append(args, "--json")...); code != exit.Done {
 			t.Fatal(code, said)
@@ -155,7 +155,7 @@ func TestOfficersQuestions(t *testing.T) {
 		{"Controller", "not answered --facts: controller", "Hospital (said by the house)"},
 		{"Who holds the key", "not answered --facts: key_custody", "Eva (said by the house)"},
 		{"Read by people", "not answered velum audit prove", "not answered velum audit prove"},
-		{"Smallest group that is left", "not answered anonymity.k", "not answered anonymity.k"},
+		{"Smallest group that is left", "not asked for: no column of the archive passes into the output", "not asked for: no column of the archive passes into the output"},
 		{"Erased since", "none", "none"},
 		{"Notes read", strconv.Itoa(faultNotes) + " notes", strconv.Itoa(faultNotes) + " notes"},
 	} {

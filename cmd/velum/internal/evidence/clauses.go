@@ -46,6 +46,9 @@ var asked = sync.OnceValue(func() (t tables) {
 	return t
 })
 
+// byHouse begins what is said of a question that a person has to answer.
+const byHouse = "--facts: "
+
 // sectionsOf puts the answers into their sections; who has to answer the others is said there.
 func sectionsOf(answers map[string]*Fact) (all []Section) {
 	for _, q := range asked().questions {
@@ -56,7 +59,7 @@ func sectionsOf(answers map[string]*Fact) (all []Section) {
 		if answer == nil {
 			missing := q.by
 			if q.asks != "" {
-				missing = "--facts: " + q.fact
+				missing = byHouse + q.fact
 			}
 			answer = &Fact{Name: q.fact, Missing: missing}
 		}

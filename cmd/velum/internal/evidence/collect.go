@@ -93,7 +93,7 @@ func (d *dossier) run() error {
 	d.say("unread", r.Unread(), term("files"), ",", r.BadUnits, term("units"))
 	d.say("unvouched", r.Unvouched, term("files"))
 	d.say("schema_drift", len(r.Drift), term("places"))
-	if r.Notes.Duplicates != nil {
+	if d.say("duplicates", term("ids dropped")); r.Notes.Duplicates != nil {
 		d.say("duplicates", *r.Notes.Duplicates)
 	}
 	d.model()
@@ -108,7 +108,7 @@ func (d *dossier) run() error {
 		options = append(options, row(key, c.Options[key]))
 	}
 	d.table("options", options, "option", "value")
-	if c.Key != "" {
+	if d.say("key_id", term("no key")); c.Key != "" {
 		d.say("key_id", digest(c.Key))
 	}
 	var categories, operators, reasons [][]Value
@@ -116,19 +116,18 @@ func (d *dossier) run() error {
 		categories = append(categories, row(x.Category, x.Count, number(100*float64(x.Count)/float64(max(r.Notes.Masked, 1)))))
 	}
 	d.table("categories", categories, "category", "places", "per_hundred")
+	d.say("operators", term("placeholders"))
 	if r.Uses != nil {
 		for _, x := range r.Uses.Operators {
 			operators = append(operators, row(x.Name, x.Count))
 		}
-		d.table("operators", operators, "operator", "times")
-		if len(operators) == 0 {
-			d.say("operators", term("placeholders"))
+		if len(operators) > 0 {
+			d.table("operators", operators, "operator", "times")
 		}
 		d.lost()
 	}
-	if c.Dates != "" {
-		d.say("dates", term(c.Dates))
-	}
+	d.say("dates", term(cmp.Or(c.Dates, "dates hidden")))
+	d.say("calendar", term("dates hidden"))
 	if k := r.Calendar; k != nil {
 		d.table("calendar", [][]Value{row(k.Hidden, k.Notes, k.Keeping)}, "hidden", "notes", "notes_keeping")
 	}
@@ -165,7 +164,8 @@ func (d *dossier) model() {
 		d.say("measured", share(x.Recall).in(x.Interval[0], x.Interval[1]), term("recall"), ",", share(x.Precision), term("precision"))
 		d.say("measured_on", x.On+", "+x.Date, ",", x.Notes, term("notes"))
 	}
-	if x := m.Dial; x != nil {
+	if d.say("dial", term("no dial")); m.Dial != nil {
+		x := m.Dial
 		d.say("dial", share(x.Asked), term("asked_for"), ",", share(x.Recall), term("reached"))
 	}
 	var rows [][]Value
@@ -375,6 +375,9 @@ func (d *dossier) attacks() error {
 		tried, link = a.Tried, a.Linkage
 	}
 	if len(tried) == 0 {
+		if d.answers["operators"].Rows == nil { // an attack looks for originals among surrogates
+			d.say("attacks", term("placeholders"))
+		}
 		return nil
 	}
 	var rows [][]Value
@@ -436,6 +439,11 @@ func (d *dossier) attacks() error {
 
 // anonymity says what the columns tell, and what was released before.
 func (d *dossier) anonymity() error {
+	if d.report.Anonymity == nil && d.report.Configuration.Options["read.keep"] == "" {
+		for _, name := range []string{"k", "columns", "suppressed", "groups", "smallest"} {
+			d.say(name, term("no column passes"))
+		}
+	}
 	if a := d.report.Anonymity; a != nil {
 		d.say("k", a.K)
 		var rows [][]Value
@@ -464,8 +472,13 @@ func (d *dossier) anonymity() error {
 		}
 	}
 	all, err := audit.Releases(name)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(all) == 0 {
+		d.say("releases", term("no ledger"))
+		d.say("comparable", term("no ledger"))
+		return nil
 	}
 	var rows [][]Value
 	allowed := int64(0)
@@ -494,9 +507,7 @@ func (d *dossier) anonymity() error {
 
 // people says who objected and who was forgotten.
 func (d *dossier) people(ctx context.Context) error {
-	if n := d.report.Notes.Excluded; n > 0 {
-		d.say("objections", n, term("notes left out"))
-	}
+	d.say("objections", d.report.Notes.Excluded, term("notes left out"))
 	if len(d.o.In) > 0 {
 		notes, masked, err := proof.Masked(ctx, d.o.Config, d.o.In, d.o.Dir, d.o.Private)
 		if err != nil {
@@ -511,6 +522,8 @@ func (d *dossier) people(ctx context.Context) error {
 func (d *dossier) months() error {
 	t := d.report.Trend
 	if t == nil {
+		d.say("months", term("few months"))
+		d.say("beyond", term("few months"))
 		return nil
 	}
 	var rows [][]Value

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ type Options struct {
 	Build    look.Build
 	Config   func() (*option.Config, error)
 
-	Template, Verify bool
+	Template, Verify, Interview bool
 
 	Sign, Signature string // file of a private key; of a signature that the house made
 	Name, Limits    string // who signs, and within which limits
@@ -63,7 +64,7 @@ func (o *Options) Flags() []Flag {
 	return []Flag{
 		{&o.Private, "private", "`DIR` of the private tree (default: DIR.private)"},
 		{&o.Language, "language", "`CODE` of the page's language: en, es, ca (default: that of the report)"},
-		{&o.Facts, "facts", "`FILE` of what the house says, YAML"},
+		{&o.Facts, "facts", "`FILE` of what the house says, YAML (default: house.yaml beside DIR, if it is there)"},
 		{&o.Attacks, "attacks", "`FILE` that velum attack --json printed (default: gate.attacks of the run)"},
 		{&o.Ledger, "ledger", "`FILE` of the ledger of releases, if it is not the output's own audit log"},
 		{&o.SBOM, "sbom", "`FILE` of the program's bill of materials: its digest is taken"},
@@ -89,6 +90,16 @@ func Run(ctx context.Context, c *console.Console, o *Options, args []string) err
 	}
 	if o.Dir = args[0]; o.Private == "" {
 		o.Private = commit.PrivateDir(o.Dir)
+	}
+	if beside := filepath.Join(filepath.Dir(filepath.Clean(o.Dir)), houseFile); o.Facts == "" {
+		if _, err := os.Stat(beside); err == nil || o.Interview {
+			o.Facts = beside
+		}
+	}
+	if o.Interview {
+		if err := interview(ctx, c, o.Facts, page.LanguageOf(o.Language)); err != nil {
+			return err
+		}
 	}
 	switch {
 	case o.Verify:
@@ -187,11 +198,11 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return said(c, s, r, e)
+	return said(c, o, s, r, e)
 }
 
 // said prints where a dossier lies, and how much of it is answered.
-func said(c *console.Console, s *source, r *Record, e *audit.Evidence) error {
+func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidence) error {
 	answered, asked, clauses := 0, 0, 0
 	for i := range r.Sections {
 		for _, f := range r.Sections[i].Facts {
@@ -218,6 +229,11 @@ func said(c *console.Console, s *source, r *Record, e *audit.Evidence) error {
 			Of       int    `json:"clauses"`
 			By       string `json:"signed_by,omitempty"`
 		}{"evidence", e.ID(), name, e.Record, answered, asked, clauses, len(r.Clauses), e.By})
+	}
+	if o.Facts != "" {
+		if _, err := c.Printf("facts of the house: %s\n", o.Facts); err != nil {
+			return err
+		}
 	}
 	_, err := c.Printf("%s\n%d of %d facts answered, %d of %d clauses; SHA-256 of the record %s\n", name, answered, asked, clauses, len(r.Clauses), e.Record)
 	return err

@@ -1,16 +1,26 @@
 package evidence
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/syntax"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/paced"
 )
 
 const maxFact = 4000 // characters
@@ -25,6 +35,75 @@ func Template() string {
 		}
 	}
 	return b.String()
+}
+
+// houseFile is what the file of the house is called where nobody names one: it lies beside its outputs.
+const houseFile = "house.yaml"
+
+// interview asks on the terminal what the house has not said yet, and writes the answers into its file. What
+// else stands in the file stays. Enter leaves a question open; the end of the input ends the interview.
+func interview(ctx context.Context, c *console.Console, file string, l page.Language) error {
+	if !c.Asks() {
+		return exit.Errorf(exit.Config, "write the answers into a file: `velum evidence --facts-template`", "nobody is there to be asked: no terminal")
+	}
+	said, data := map[string]string{}, []byte(Template())
+	if _, err := os.Stat(file); err == nil {
+		if said, err = readHouse(file); err == nil {
+			data, err = os.ReadFile(file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	in := bufio.NewReader(paced.NewReader(ctx, c.In))
+	if _, err := c.Printf("%s\n", l.Text("ev interview", file)); err != nil {
+		return err
+	}
+	for _, q := range asked().questions {
+		for q.asks != "" && said[q.fact] == "" {
+			if _, err := c.Printf("\n%s\n  %s\n> ", l.Text("ev fact "+q.fact), q.asks); err != nil {
+				return err
+			}
+			line, err := in.ReadString('\n')
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				return durable.WriteFile(nil, file, data)
+			}
+			line = strings.TrimSpace(line)
+			if problem := wrongFact(q.fact, line); problem != "" {
+				_, _ = c.Printf("  %s\n", problem)
+				continue
+			}
+			if line != "" {
+				data = answered(data, q.fact, line)
+			}
+			break
+		}
+	}
+	return durable.WriteFile(nil, file, data)
+}
+
+// answered puts an answer into a file of the house: behind its key, if that stands there without one.
+func answered(data []byte, fact, said string) []byte {
+	value, _ := json.Marshal(said) // a JSON text is one of YAML
+	line := fmt.Appendf(nil, "%s: %s", fact, value)
+	if at := regexp.MustCompile(`(?m)^` + fact + `:[ \t]*$`).FindIndex(data); at != nil {
+		return slices.Concat(data[:at[0]], line, data[at[1]:])
+	}
+	return slices.Concat(bytes.TrimRight(data, "\n"), []byte("\n"), line, []byte("\n"))
+}
+
+// wrongFact says why a text is no answer; "": it is one.
+func wrongFact(fact, said string) string {
+	if n := len([]rune(said)); n > maxFact {
+		return fmt.Sprintf("%d characters, at most %d", n, maxFact)
+	}
+	if n, err := strconv.ParseInt(said, 10, 64); fact == "patients" && said != "" && (err != nil || n < 1) {
+		return "want a number of people"
+	}
+	return ""
 }
 
 // readHouse reads a file of facts: the facts of dossier.txt that the house is asked for, each a text.
@@ -98,11 +177,8 @@ func (h *house) take(it *ast.MapNodeIter) {
 		if _, twice := h.said[key]; twice {
 			h.note(it.Key(), key, "this key stands here twice", "")
 		}
-		if n := len([]rune(said)); n > maxFact {
-			h.note(it.Value(), key, fmt.Sprintf("%d characters, at most %d", n, maxFact), "name the document that says the rest")
-		}
-		if n, err := strconv.ParseInt(said, 10, 64); key == "patients" && said != "" && (err != nil || n < 1) {
-			h.note(it.Value(), key, "want a number of people", "")
+		if problem := wrongFact(key, said); problem != "" {
+			h.note(it.Value(), key, problem, "name the document that says the rest")
 		}
 		h.said[key] = said
 		return

@@ -27,16 +27,19 @@ type view struct {
 	Clauses         []viewClause
 	Answered, Asked int
 	Met             int
+	Left, Runs      []viewFact // without an answer: of a person, of a program
 	Signed          *Statement
 }
 
 type viewSection struct {
 	Name, Title string
+	Answered    int
 	Facts       []viewFact
 }
 
 type viewFact struct {
 	Name, Label string
+	Section     string
 	House       bool
 	Missing     string
 	Pieces      []piece
@@ -73,17 +76,25 @@ func render(r *Record, signed *Statement, digest string) ([]byte, error) {
 	for _, s := range r.Sections {
 		section := viewSection{Name: s.Name, Title: l.Text("ev section " + s.Name)}
 		for _, f := range s.Facts {
-			if v.Asked++; f.Missing == "" {
+			shown := factOf(l, &f)
+			shown.Section = s.Name
+			switch v.Asked++; {
+			case f.Missing == "":
 				v.Answered++
+				section.Answered++
+			case strings.HasPrefix(f.Missing, byHouse):
+				v.Left = append(v.Left, shown)
+			default:
+				v.Runs = append(v.Runs, shown)
 			}
 			if f.Name == "light" && len(f.Values) > 0 {
 				v.Light = f.Values[0].Word
 				for _, x := range f.Values[1:] {
 					v.Findings = append(v.Findings, x.Text)
 				}
-				f.Values = f.Values[:1]
+				shown.Pieces = piecesOf(l, f.Values[:1])
 			}
-			section.Facts = append(section.Facts, factOf(l, &f))
+			section.Facts = append(section.Facts, shown)
 		}
 		v.Sections = append(v.Sections, section)
 	}

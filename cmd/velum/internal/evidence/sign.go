@@ -63,7 +63,7 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 	if e, err = s.write(r, st, signature); err != nil {
 		return err
 	}
-	return said(c, s, r, e)
+	return said(c, o, s, r, e)
 }
 
 // sign completes a statement and returns its signature.
@@ -262,7 +262,7 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 		return exit.Errorf(exit.Privacy, "make another with `velum evidence`, read it and sign it", "dossier %s is stale: the output has changed since it was made", e.ID())
 	case bad > 0:
 		return exit.Errorf(exit.Integrity, "put the copies back, or make another with `velum evidence`, read it and sign it", "dossier %s does not stand: %d of %d checks", e.ID(), bad, len(all))
-	case st == nil && o.PublicKey != "":
+	case st == nil:
 		return exit.Errorf(exit.Privacy, `velum evidence DIR --sign KEY --name "..."`, "nobody has signed dossier %s", e.ID())
 	}
 	return nil
