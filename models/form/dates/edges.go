@@ -5,7 +5,7 @@ import "bytes"
 // Edges looks at what stands beside a span: a date that was found in part may not
 // be moved in part, or "primero de julio" becomes another day that never was.
 type Edges struct {
-	p           Parser
+	p           Finder
 	first, last int // items of the span
 }
 
@@ -34,7 +34,7 @@ func (e *Edges) GoesOn(text []byte, from, to, floor, ceiling int, weekday bool) 
 	if e.first < 0 || e.last < e.first {
 		return true // it begins or ends within a number or a word
 	}
-	return e.before(weekday) || e.behind(weekday)
+	return e.ask("before", -1, weekday) || e.ask("behind", 1, weekday)
 }
 
 // read cuts the text around the span into items.
@@ -70,13 +70,13 @@ type beside struct {
 }
 
 // step goes from item k by d over signs, "de" and what joins dates.
-func (e *Edges) step(k, d int) (q *item, b beside) {
+func (e *Edges) step(k, d int) (q int, b beside) {
 	b.tight = true
 	for range 4 {
 		k += d
 		it := e.p.at(k)
 		if it == &absent {
-			return it, b
+			return none, b
 		}
 		gap := it.gap
 		if d < 0 {
@@ -85,74 +85,38 @@ func (e *Edges) step(k, d int) (q *item, b beside) {
 		b.tight = b.tight && gap == 0
 		switch {
 		case gap > 2:
-			return &absent, b
+			return none, b
 		case it.is(sign) && b.sign == 0 && it.value != ':':
 			b.sign = it.value
 		case it.is(month | number | numeral | first | weekday):
-			return it, b
+			return k, b
 		case it.is(ofTime|yearWord) || it.is(definite) && !it.is(until):
 			b.of = b.of || !it.is(definite)
 		case it.is(conn | until):
 			b.joined = true
 		default:
-			return it, b
+			return k, b
 		}
 	}
-	return &absent, b
+	return none, b
 }
 
-func dayLike(it *item) bool {
-	return it.is(first|numeral) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
-}
-
-// before tells whether the date begins before its span.
-func (e *Edges) before(weekdays bool) bool {
-	x := &e.p.items[e.first]
-	q, b := e.step(e.first, -1)
-	apart := b.sign == '.' || b.sign == ',' || b.sign == '('
-	switch {
-	case q.is(weekday) && !q.is(month) && (q.width() > 2 || !q.is(ambiguous)):
-		return weekdays && !b.joined && !b.of
-	case x.is(month) && !x.is(number):
-		return dayLike(q) && !b.joined && (!apart || b.tight) && !q.is(month) || q.is(month) && (b.joined || b.sign == '-' || b.sign == '/')
-	case x.is(season):
-		return q.is(season) && (b.joined || b.sign == '-' || b.sign == '/')
-	case !x.is(number):
-		return false
-	case x.sure && q.is(month) && !q.is(numeral), x.sure && q.is(season):
-		return !apart && !b.joined
-	case q.is(number) && b.tight && b.sign != 0 && b.sign != '(' && b.sign != '\'':
-		return true
-	case q.is(number) && q.width() <= 2:
-		return b.joined && e.shares()
+// ask asks a table what stands in direction d of the span.
+func (e *Edges) ask(table string, d int, weekdays bool) bool {
+	f, at := &e.p, e.first
+	if d > 0 {
+		at = e.last
 	}
-	return false
-}
-
-// shares tells whether the span is a date of a day, which days before it may share.
-func (e *Edges) shares() bool { return e.last > e.first && !e.p.items[e.first].sure }
-
-// behind tells whether the date ends behind its span.
-func (e *Edges) behind(weekdays bool) bool {
-	y := &e.p.items[e.last]
-	q, b := e.step(e.last, 1)
-	apart := b.sign == '.' || b.sign == ',' || b.sign == ')' || b.sign == '('
-	switch {
-	case q.is(weekday) && !q.is(month|ambiguous):
-		return weekdays && (b.sign == ',' || b.sign == '(') && !b.joined
-	case y.is(month) && !y.is(number):
-		year := q.is(number) && (q.sure || q.width() == 2 && (b.of || b.sign == '\'' || b.tight && b.sign != 0))
-		return year && (!apart || b.tight) && !b.joined || q.is(month) && !q.is(numeral) && (b.joined || b.sign == '-' || b.sign == '/')
-	case y.is(season):
-		return q.sure && !apart && !b.joined || q.is(season) && (b.joined || b.sign == '-' || b.sign == '/')
-	case !y.is(number | numeral | first):
-		return false
-	case q.is(month) && !q.is(numeral) && e.first == e.last && dayLike(y):
-		return !apart
-	case q.is(number) && b.tight:
-		return b.sign == '/' || b.sign == '-' || b.sign == '.' && !y.sure
+	q, b := e.step(at, d)
+	f.aim(&noDate, e.first, e.last+1)
+	f.places[0], f.places[1], f.places[2] = e.first, e.last, q
+	f.sums[0] = signOf(b.sign)
+	for k, yes := range []bool{b.of, b.joined, b.tight, weekdays} {
+		if yes {
+			f.sums[8+k].value = 1
+		}
 	}
-	return false
+	return tables[table].Decide(f) > 0
 }
 
 // Joins tells whether text can stand between two dates of one list or range:

@@ -22,6 +22,7 @@ type Find struct {
 // those of VIGI tables 4 and 5, day first. A Finder belongs to one goroutine.
 type Finder struct {
 	Parser
+	question
 	finds []Find
 	done  int // where the last date ends
 	year  int // where the last year alone ends
@@ -365,8 +366,8 @@ func (f *Finder) keep(d *date, i, end int, score float32) int {
 	}
 	stop := end
 	if !hint && (d.shape != named || d.day != none) {
-		start = f.fromWeekday(start)
-		start, stop = f.toWeekday(start, end)
+		start -= int(f.decide(d, start, end, "weekdayBefore"))
+		stop += int(f.decide(d, start, end, "weekdayBehind"))
 		f.done = f.items[stop-1].end
 	}
 	f.add(start, stop, score, full)
@@ -444,29 +445,10 @@ func (f *Finder) dayBefore(i int) bool {
 	return it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 39 && !inner && !f.glued(i)
 }
 
-// fromWeekday goes back from item i over "lunes, día".
-func (f *Finder) fromWeekday(i int) int {
-	k := i - 1
-	open := f.at(k).by("(")
-	if f.at(k).is(sign) && (f.items[k].value == ',' || open) {
-		k--
-	}
-	if f.at(k).is(dayWord) {
-		k--
-	}
-	if k < 0 || f.items[k].end <= f.doneBefore() || f.apart(k, i) {
-		return i
-	}
-	if f.weekdayAt(k) && !(open && k == i-1) {
-		return k
-	}
-	return i
-}
-
 // weekdayAt tells whether item k is a weekday before a day, also misspelt. Two
 // letters, and names of other things, must be written as a beginning is: Dl.
 func (f *Finder) weekdayAt(k int) bool {
-	it := &f.items[k]
+	it := f.at(k)
 	if it.is(weekday) {
 		return !it.is(ambiguous) || it.width() > 2 && f.Text[it.start]-'A' < 26
 	}
@@ -475,36 +457,4 @@ func (f *Finder) weekdayAt(k int) bool {
 	}
 	_, kinds := f.misspelt(f.Text[it.start:it.end])
 	return kinds&weekday != 0
-}
-
-// toWeekday widens items i to j by the weekday behind them: "(23/06/14)",
-// "12 de marzo, lunes". A second weekday makes it a schedule.
-func (f *Finder) toWeekday(i, j int) (int, int) {
-	at := func(k int, v int) bool { return f.at(k).is(sign) && f.items[k].value == v }
-	if i+1 < j && at(i+1, '(') && f.items[i].is(weekday) {
-		if at(j, ')') {
-			return i, j + 1
-		}
-		return i, j
-	}
-	if !at(j, ',') && !at(j, '(') || !f.at(j+1).is(weekday) || f.items[j+1].is(ambiguous) || f.apart(j-1, j+2) {
-		return i, j
-	}
-	if at(j, '(') {
-		if at(j+2, ')') {
-			return i, j + 3
-		}
-		return i, j
-	}
-	next := f.at(j + 2)
-	if next.by("-") || next.is(number) {
-		return i, j
-	}
-	if next.by(",") {
-		next = f.at(j + 3)
-	}
-	if next.is(weekday|dayWord) || next.is(conn) && !next.is(article|until) {
-		return i, j
-	}
-	return i, j + 2
 }

@@ -2,7 +2,12 @@ package dates
 
 import (
 	"bytes"
-	"unicode/utf8"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
@@ -10,37 +15,277 @@ import (
 
 const hint = float32(pipeline.HintScore)
 
+// judge.txt says what the dates are worth that were read; see there.
+//
+//go:embed judge.txt
+var judgeFile string
+
+var tables map[string]*cut.Table[*Finder]
+
+func init() {
+	tables = cut.Tables(strings.ReplaceAll(judgeFile, "-> hint", fmt.Sprint("-> ", hint)), condition)
+}
+
+// partNames are what judge.txt calls the items of a date, and then the numbers that it asks about.
+var partNames = strings.Fields("a b c day month year lead first next by then items bytes dmy orders dayMonth yearMonth of joined tight weekdays")
+
+const numPlaces = 9
+
+// question is what the tables are asked about.
+type question struct {
+	places [numPlaces]int
+	sums   [12]item
+}
+
+// aim asks about the date d of items i to next, or about what stands there.
+func (f *Finder) aim(d *date, i, next int) {
+	_, lead := f.lead(i)
+	f.question = question{[...]int{d.a, d.b, d.c, d.day, d.month, d.year, lead, i, next},
+		[...]item{signOf(d.by), signOf(d.then), {value: next - i}, {value: f.items[next-1].end - f.items[i].start},
+			{value: int(d.orders & (1 << DMY))}, {value: int(d.orders)}, {value: d.day - d.month}, {value: d.year - d.month}, {}, {}, {}, {}}}
+}
+
+// signOf returns a sign as an item; absent for 0.
+func signOf(b int) (it item) {
+	if b != 0 {
+		it.kinds, it.value = sign, b
+	}
+	return it
+}
+
+// conditionForm is a name of sayings with an item in brackets, or an item, a sign and what
+// it is held against.
+var conditionForm = regexp.MustCompile(`^(?:(\w+)\()?([a-zA-Z]+[-+]?\d?)(.)(.*)$`)
+
+// partOf reads "month-1".
+func partOf(text string) (part, off int) {
+	name := strings.TrimRight(text, "+-0123456789")
+	off, _ = strconv.Atoi(text[len(name):])
+	return slices.Index(partNames, name), off
+}
+
+// itemOf returns what finds the item or number of that name.
+func itemOf(text string) func(*Finder) *item {
+	part, off := partOf(text)
+	if part >= numPlaces {
+		return func(f *Finder) *item { return &f.sums[part-numPlaces] }
+	}
+	return func(f *Finder) *item { return f.at(f.places[part] + off) }
+}
+
+// condition compiles a condition of judge.txt.
+func condition(text string) func(*Finder) bool {
+	m := conditionForm.FindStringSubmatch(text)
+	at, by, arg := itemOf(m[2]), m[3], m[4]
+	measure := func(it *item) int { return it.value }
+	switch by {
+	case ")":
+		part, off := partOf(m[2])
+		said := sayings[m[1]]
+		return func(f *Finder) bool { return said(f, f.places[part]+off) }
+	case ":":
+		var some kind
+		for name := range strings.SplitSeq(arg, "|") {
+			some |= 1 << nameIn(kindNames, name)
+		}
+		return func(f *Finder) bool { return at(f).is(some) }
+	case "'":
+		return func(f *Finder) bool { return at(f).by(arg) }
+	case "@":
+		return func(f *Finder) bool { return strings.IndexByte(arg, f.Text[at(f).start]) >= 0 }
+	case "^":
+		return func(f *Finder) bool { return strings.IndexByte(arg, f.At(at(f).end)) >= 0 }
+	case "%":
+		measure = (*item).width
+	case "~":
+		measure = func(it *item) int { return int(it.gap) }
+	}
+	if signed := strings.TrimLeft(arg, "<>"); signed != arg {
+		by, arg = arg[:1], signed
+	}
+	n, err := strconv.Atoi(arg)
+	with := func(*Finder) int { return n }
+	if err != nil {
+		other := itemOf(arg)
+		with = func(f *Finder) int { return other(f).value }
+	}
+	return func(f *Finder) bool {
+		switch a, b := measure(at(f)), with(f); by {
+		case "<":
+			return a < b
+		case ">":
+			return a > b
+		default:
+			return a == b
+		}
+	}
+}
+
 // judge returns the score of a date that was read from items i to next, 0 if it
 // is none, and the item behind it: a year that belongs to something else is left.
 func (f *Finder) judge(d *date, i, next int) (score float32, end int) {
+	end = next
 	switch {
 	case d.shape == triple:
 		return f.judgeTriple(d, i, next), next
 	case d.shape == pair:
-		return f.judgePair(d, i, next), next
+		score = f.decide(d, i, next, "pair")
 	case d.day != none && d.month != none:
-		return f.judgeDay(d, i, next)
+		if score = f.decide(d, i, next, "day"); score < 0 {
+			end, d.year = d.month+1, none
+			score = f.decide(d, i, end, "noYear")
+		}
 	case d.month != none && d.year != none:
-		return f.judgeMonth(d, i, next), next
+		score = f.decide(d, i, next, "monthYear")
 	case d.month != none:
-		return f.judgeMonthAlone(d, i), next
+		score = f.decide(d, i, next, "monthAlone")
 	case d.season != none:
-		return f.judgeSeason(d, i), next
+		score = f.decide(d, i, next, "season")
 	case d.year != none:
-		return f.judgeYear(i), f.yearsTo(i)
+		if score = f.decide(d, i, next, "year"); score >= 0.5 && f.items[i].sure {
+			f.year = f.items[i].end
+		}
+		if tables["twoYears"].Decide(f) > 0 {
+			end += 2
+		}
+	default:
+		return f.judgeDayAlone(d, i)
 	}
-	return f.judgeDayAlone(i)
+	return score, end
 }
 
-// signs tells whether items i to j are numbers with one sign between two, and
-// no blanks around points.
-func (f *Finder) signs(i, j int) bool {
-	for k := i + 1; k < j; k++ {
-		it := &f.items[k]
-		if it.is(number) {
-			continue
+// decide asks a table about the date d of items i to next.
+func (f *Finder) decide(d *date, i, next int, table string) float32 {
+	f.aim(d, i, next)
+	return tables[table].Decide(f)
+}
+
+// judgeTriple judges three numbers.
+func (f *Finder) judgeTriple(d *date, i, next int) float32 {
+	if c := &f.items[d.c]; d.then == 0 && (c.gap == 0 || c.sure && c.gap == 1) { // 12/032014, 6/08 2011
+		d.then = d.by
+	}
+	score := f.decide(d, i, next, "triple")
+	if score >= 0.95 && f.items[d.a].sure {
+		return score
+	}
+	if d.orders&(1<<DMY) == 0 {
+		score -= 0.2
+	}
+	if f.items[d.c].width() == 1 {
+		return score
+	}
+	if score > 0 && tables["lifted"].Decide(f) > 0 {
+		score += 0.35
+	}
+	switch {
+	case score >= 0.35:
+		return min(score, 0.99)
+	case score >= hint:
+		return hint
+	}
+	return 0
+}
+
+// judgeDayAlone judges a day, with those that share its word: "los días 13 y 14".
+func (f *Finder) judgeDayAlone(d *date, i int) (score float32, end int) {
+	f.aim(d, i, i+1)
+	lead := &f.places[slices.Index(partNames, "lead")]
+	if f.at(*lead).by(":") && f.at(*lead-1).is(dayWord) { // DIA: 13
+		*lead--
+	}
+	end = i + 1
+	if f.at(*lead).is(dayWord) && f.plural(*lead) && !f.weekdayAt(*lead-1) {
+		for f.at(end).is(conn) && f.at(end+1).is(number) && f.at(end+1).width() <= 2 {
+			end += 2
 		}
-		if f.items[k-1].is(sign) && it.value != '/' || !it.is(sign) || it.value == ',' || it.value == '\'' || it.value == '\\' || it.value == '.' && it.gap+f.items[k+1].gap > 0 {
+	}
+	f.places[numPlaces-1], f.sums[2].value = end, end-i
+	return tables["dayAlone"].Decide(f), end
+}
+
+// slip reads what no reading has: a date without signs, 12032014; and slips of
+// the pen.
+func (f *Finder) slip(i int) int {
+	d, last, table := noDate, i, "compact"
+	d.a = i
+	if w := f.items[i].width(); w != 6 && w != 8 {
+		if f.decide(&d, i, i+1, "slip") == 0 {
+			return 0
+		}
+		d.b, last, table = i+2, i+2, "slipOfTwo"
+		if f.at(i+3).is(sign) && f.at(i+4).is(number) && f.at(d.b).width() <= 2 {
+			d.c, last, table = i+4, i+4, "slipOfThree"
+		}
+	}
+	score := f.decide(&d, i, last+1, table)
+	if score == 0 {
+		return 0
+	}
+	f.add(i, last+1, score, d.c != none && score != hint && tables["whole"].Decide(f) > 0)
+	if score == hint {
+		return 0
+	}
+	f.done = f.items[last].end
+	return last + 1
+}
+
+// sayings are the conditions of judge.txt that are more than a look at an item. Their items
+// may be absent.
+var sayings = map[string]func(f *Finder, i int) bool{
+	"signs": (*Finder).signs, "stops": (*Finder).stops, "measured": (*Finder).measured, "glued": (*Finder).glued,
+	"labelled": (*Finder).labelled, "named": (*Finder).named, "joined": (*Finder).joined, "shares": (*Finder).listed,
+	"counts": (*Finder).counts, "weekday": (*Finder).weekdayAt, "plural": (*Finder).plural, "dosed": (*Finder).dosed,
+	"calendar": (*Finder).calendar, "dayLike": func(f *Finder, i int) bool { return f.isDay(i) },
+	"full": called(full), "short": called(short), "roman": called(roman),
+	"sure":    func(f *Finder, i int) bool { return f.at(i).sure },
+	"dotted":  func(f *Finder, i int) bool { return f.at(i).dotted },
+	"some":    func(f *Finder, i int) bool { return i >= 0 && i < len(f.items) },
+	"zero":    func(f *Finder, i int) bool { return f.Text[f.at(i).start] == '0' },
+	"capital": func(f *Finder, i int) bool { return i < len(f.items) && f.Upper(f.items[i].start) },
+	"word":    func(f *Finder, i int) bool { return i >= 0 && f.LetterAt(f.items[i].start) },
+	"letter":  func(f *Finder, i int) bool { return f.LetterAt(f.at(i).end) },
+	"digit":   func(f *Finder, i int) bool { return f.Digit(f.at(i).end) },
+	"behind":  func(f *Finder, i int) bool { return f.Digit(f.at(i).end + 1) },
+	"again": func(f *Finder, i int) bool {
+		return int(f.At(f.at(i).end)) == f.at(i-1).value && f.Digit(f.at(i).end+1)
+	},
+	"small": func(f *Finder, i int) bool {
+		return bytes.ContainsFunc(f.Text[f.at(i).start:f.at(i).end], func(r rune) bool { return r >= 'a' })
+	},
+	"march":    func(f *Finder, i int) bool { return f.monthValue(i) == 3 },
+	"english":  func(f *Finder, i int) bool { return f.at(i).wordOf(month, english).langs>>english&1 != 0 },
+	"closed":   (*Finder).closed,
+	"dated":    func(f *Finder, i int) bool { return f.at(f.glue(i, true)).sure },
+	"yearly":   func(f *Finder, i int) bool { i = f.glue(i, true); return f.isYearOf(i) && f.at(i-1).is(sign) },
+	"later":    func(f *Finder, i int) bool { return f.at(i).value > f.at(i-2).value%100 },
+	"succeeds": func(f *Finder, i int) bool { return f.at(i).value == f.at(i-2).value+1 },
+	"recent":   func(f *Finder, i int) bool { return f.year >= 0 && f.at(i).start-f.year <= 5 },
+	"ends":     func(f *Finder, i int) bool { return f.at(i).end == f.done },
+	"free":     func(f *Finder, i int) bool { return i >= 0 && f.at(i).end > f.doneBefore() },
+}
+
+// called tells whether a month is called by a form of its name.
+func called(as form) func(*Finder, int) bool {
+	return func(f *Finder, i int) bool { return f.at(i).wordOf(month, f.language).form == as }
+}
+
+// closed tells whether nothing or punctuation follows item k.
+func (f *Finder) closed(k int) bool {
+	j := f.at(k).end
+	if f.Blank(j) {
+		j++
+	}
+	return clauseEnds[f.At(j)]
+}
+
+var clauseEnds = cut.SetOf("\x00.,;)\n\r:")
+
+// signs tells whether the items of the date from i on are numbers with one sign between
+// two, and no blanks around points.
+func (f *Finder) signs(i int) bool {
+	for k := i + 1; k < f.places[numPlaces-1]; k++ {
+		if it := &f.items[k]; !it.is(number) && (f.items[k-1].is(sign) && it.value != '/' || !it.by("/-.") || it.value == '.' && it.gap+f.items[k+1].gap > 0) {
 			return false
 		}
 	}
@@ -50,12 +295,11 @@ func (f *Finder) signs(i, j int) bool {
 // stops tells whether a number may end behind item k: no digit follows, not
 // even behind a sign, and no letter.
 func (f *Finder) stops(k int) bool {
-	j := f.items[k].end
-	b := f.At(j)
-	if cut.IsDigit(b) || f.LetterAt(j) {
+	j := f.at(k).end
+	if f.AlnumAt(j) {
 		return false
 	}
-	return bytes.IndexByte([]byte(".,/-:"), b) < 0 || b == 0 || !f.Digit(j+1)
+	return strings.IndexByte(".,/-:", f.At(j)) < 0 || !f.Digit(j+1)
 }
 
 // measured tells whether a unit follows item k: "mg", "%", "/h".
@@ -68,22 +312,16 @@ func (f *Finder) measured(k int) bool {
 	case b == '%' || b == 0xCE || next.is(unit) && !next.is(monthly) && !(next.width() == 1 && f.at(k+2).by("'")):
 		return true
 	case b == 0xC2:
-		c := f.At(next.start + 1)
-		return c == 0xB0 || c == 0xBA || c == 0xB5
-	case b == '/':
-		return f.LetterAt(next.end)
+		return strings.IndexByte("\xB0\xBA\xB5", f.At(next.start+1)) >= 0
 	}
-	return false
+	return next.by("/") && f.LetterAt(next.end)
 }
 
 // glued tells whether a letter touches item i from the left.
 func (f *Finder) glued(i int) bool {
-	r, _ := utf8.DecodeLastRune(f.Text[:f.items[i].start])
-	if i == 0 || f.items[i].gap > 0 || f.items[i-1].is(sign) || !f.LetterAt(f.items[i].start-utf8.RuneLen(r)) {
-		return false
-	}
-	before := &f.items[i-1] // el12/3, control11-8
-	return before.width() < 2 || !before.is(article|speaks|occasion|label|conn)
+	before := f.at(i - 1) // el12/3, control11-8
+	return i > 0 && f.items[i].gap == 0 && !before.is(sign) && f.LetterBefore(f.items[i].start) &&
+		(before.width() < 2 || !before.is(article|speaks|occasion|label|conn))
 }
 
 // lead returns the item that stands before item i, over an apostrophe, and
@@ -99,625 +337,117 @@ func (f *Finder) lead(i int) (*item, int) {
 	return &f.items[i], i
 }
 
-// leadIn judges the word before a date without year. Strong ones speak of time
-// only.
-func (f *Finder) leadIn(i int) (strong, weak bool) {
-	e, k := f.lead(i)
-	weak = e.is(article) || e.is(speaks)
-	if e.by(":.") && f.items[k].gap == 0 && f.at(k-1).is(speaks) {
-		return true, true // dia: 13
-	}
-	if e.is(article) && !e.is(speaks) && k > 0 {
-		k--
-		e = &f.items[k]
-	}
-	return e.is(speaks) || k >= 0 && f.weekdayAt(k) || f.labelled(i), weak
-}
-
 // labelled tells whether "fecha", "nacido" or the like stands before item i,
 // over articles and signs; over three other words, too, if it is "fecha".
 func (f *Finder) labelled(i int) bool {
 	others := 0
-	for k := i - 1; k >= max(i-8, 0); k-- {
+	for k := i - 1; k >= max(i-8, 0) && others < 4; k-- {
 		it := &f.items[k]
 		switch {
 		case it.is(label):
 			return others == 0 || it.is(speaks)
-		case it.is(number), it.is(sign) && (it.value == '.' || it.value == '(') && others > 0:
+		case it.is(number), others > 0 && it.by(".("):
 			return false
 		case !it.is(particle | opener | conn | sign | article):
-			if others++; others > 3 {
-				return false
-			}
+			others++
 		}
 	}
 	return false
-}
-
-// entered tells whether a word that leads to a date stands before item i.
-func (f *Finder) entered(i int) bool {
-	strong, weak := f.leadIn(i)
-	return strong || weak
-}
-
-// happens tells whether a word for what is done or happens on a day stands
-// before item i: "intervención 16/1", "control 11-8", "IQ de 3/12/3".
-func (f *Finder) happens(i int) bool {
-	k := i - 1
-	if f.at(k).by(":") || k >= 0 && (f.items[k].is(ofTime)) {
-		k--
-	}
-	return k >= 0 && (f.items[k].is(occasion | label))
-}
-
-// scored tells whether a word such as Apgar stands before item i: scores and
-// pressures are written with slashes too.
-func (f *Finder) scored(i int) bool {
-	k := i - 1
-	if f.at(k).by(":.") {
-		k--
-	}
-	return f.at(k).is(reading)
-}
-
-// aside tells whether items i to j stand apart: in brackets, also behind one
-// word, "(IQ 5.2.15)", or before a colon, "TAC 13/9/5:".
-func (f *Finder) aside(i, j int) bool {
-	after := f.at(j)
-	before := func(k int) int {
-		if f.at(k).is(sign) {
-			return f.items[k].value
-		}
-		return 0
-	}
-	if !after.is(sign) {
-		return false
-	}
-	switch after.value {
-	case ':':
-		return before(i-1) != ':' && !(f.at(j+1).is(number) && f.items[j+1].gap == 0)
-	case ')':
-		return before(i-1) == '(' || before(i-2) == '('
-	}
-	return false
-}
-
-// opensItem tells whether items i to j open an item: "- 22/07 Reingreso".
-func (f *Finder) opensItem(i, j int) bool {
-	if i < 1 {
-		return false
-	}
-	b := f.Text[f.items[i-1].start]
-	if b != '-' && b != '*' && b != '>' || i > 1 && f.items[i-1].gap == 0 {
-		return false
-	}
-	return f.at(j).gap > 0 && j < len(f.items) && f.Text[f.items[j].start]-'A' < 26
-}
-
-// judgeTriple judges three numbers.
-func (f *Finder) judgeTriple(d *date, i, next int) float32 {
-	a, c := &f.items[d.a], &f.items[d.c]
-	blank := d.by == 0 && d.then == 0
-	if d.then == 0 && d.by != 0 && (c.gap == 0 || c.sure && c.gap == 1) { // 12/032014, 6/08 2011
-		d.then = d.by
-	}
-	if !f.signs(i, next) || (d.by == 0) != (d.then == 0) || next-i > 6 || f.LetterAt(c.end) && !(c.sure || a.sure) {
-		return 0
-	}
-	after := f.At(c.end)
-	if a.sure {
-		if blank || d.by != d.then || after == byte(d.then) && f.Digit(c.end+1) {
-			return 0
-		}
-		return 0.95
-	}
-	if d.orders&(1<<DMY|1<<MDY) == 0 || c.sure && after == '/' && f.Digit(c.end+1) || !c.sure && !f.stops(d.c) {
-		return 0
-	}
-	american := d.orders&(1<<DMY) == 0
-	if american && (blank || d.by == '.' && !c.sure) {
-		return 0
-	}
-	score := f.tripleScore(d, i, next, blank)
-	if american {
-		score -= 0.2
-	}
-	if c.width() == 1 {
-		return score
-	}
-	if score > 0 && (f.entered(i) || d.by == '.' && f.happens(i)) {
-		score += 0.35
-	}
-	switch {
-	case score >= 0.35:
-		return min(score, 0.99)
-	case score >= 0.2:
-		return hint
-	}
-	return 0
-}
-
-// tripleScore is the score of three numbers by their form.
-func (f *Finder) tripleScore(d *date, i, next int, blank bool) float32 {
-	a, b, c := &f.items[d.a], &f.items[d.b], &f.items[d.c]
-	two := a.width() == 2 && b.width() == 2
-	switch {
-	case c.sure && blank:
-		return 0.5
-	case c.sure && d.by != d.then:
-		return 0.75
-	case c.sure:
-		return 0.95
-	case c.width() == 1:
-		return f.oneDigitYear(d, i, next)
-	case f.glued(i) || f.measured(d.c) || f.measured(next) && f.aside(i, next) || d.by != d.then || f.scored(i):
-		return 0
-	case d.by == '/' && two:
-		return 0.8
-	case d.by == '/':
-		return 0.65
-	case blank:
-		return 0.1
-	case two:
-		return 0.65
-	case d.by == '-' && f.at(i-1).is(dosage):
-		return hint
-	case d.by == '-':
-		return 0.45
-	case a.value > 12 || f.aside(i, next):
-		return 0.4
-	}
-	return 0.2
-}
-
-// oneDigitYear judges 14/10/3. 1-1-1 is a dose.
-func (f *Finder) oneDigitYear(d *date, i, next int) float32 {
-	a, b, c := &f.items[d.a], &f.items[d.b], &f.items[d.c]
-	if d.by != d.then || d.by == 0 || f.glued(i) || d.orders&(1<<DMY) == 0 || f.measured(d.c) || f.scored(i) {
-		return 0
-	}
-	entered := f.entered(i) || d.by != '-' && f.happens(i)
-	plain := a.value > 3 || b.value > 3
-	slash := d.by == '/'
-	switch {
-	case entered && plain:
-		return 0.7
-	case slash && (a.value > 12 || f.Text[a.start] == '0' || f.Text[b.start] == '0'):
-		return 0.5
-	case slash && plain && f.at(i-1).by("(") && b.value != c.value,
-		slash && plain && f.aside(i, next), d.by == '.' && a.value > 12:
-		return 0.45
-	case slash && plain:
-		return hint
-	}
-	return 0
-}
-
-// judgePair judges month and year, or day and month, in numbers.
-func (f *Finder) judgePair(d *date, i, next int) float32 {
-	a, b := &f.items[d.a], &f.items[d.b]
-	if d.by == 0 || next-i != 3 || !f.signs(i, next) || f.glued(i) || !f.stops(next-1) || f.measured(next-1) {
-		return 0
-	}
-	switch slash, tight := d.by == '/', b.gap == 0 && f.items[i+1].gap == 0; {
-	case b.sure && slash:
-		return 0.85
-	case b.sure && d.by == '-':
-		return 0.6
-	case b.sure:
-		if d.by == '.' && a.width() == 2 && (f.Text[a.start] == '0' || f.entered(i)) {
-			return 0.5
-		}
-		return 0
-	case a.sure:
-		if b.width() == 2 && tight && d.by != '.' {
-			return 0.55
-		}
-		return 0
-	}
-	return f.dayAndMonth(d, i, next)
-}
-
-// dayAndMonth judges d/m and m/yy, which need a word before them.
-func (f *Finder) dayAndMonth(d *date, i, next int) float32 {
-	a, b := &f.items[d.a], &f.items[d.b]
-	if f.scored(i) || f.dose(i, next) {
-		return 0
-	}
-	listed := f.continues(i)
-	strong, weak := f.leadIn(i)
-	e, _ := f.lead(i)
-	padded := a.width() == 2 && b.width() == 2
-	isDay := d.orders&(1<<DMY) != 0 && b.value <= 12 && a.value <= 31
-	slash := d.by == '/'
-	switch {
-	case d.by == '-' && b.value == a.value+1 && !padded && !e.is(definite): // al alta 3-4
-		return hint
-	case d.by == '-' && a.value < b.value && f.cycle(i):
-		return hint
-	case d.by == '.':
-		if isDay && padded && strong {
-			return 0.5
-		}
-		return 0
-	case !strong && !weak && !listed:
-		return f.dayAside(i, next, isDay)
-	case !isDay:
-		if a.value <= 12 && padded && slash && (f.Text[a.start] == '0' || strong) {
-			return 0.5
-		}
-		return 0
-	case (strong || listed) && !f.fraction(i, next):
-		return 0.7
-	case slash && (padded || a.value > 12 || f.Text[a.start] == '0' || f.Text[b.start] == '0'):
-		return 0.6
-	case padded && e.is(definite):
-		return 0.5
-	case slash && e.is(definite) && !f.fraction(i, next) && (!e.is(ofTime) || a.value > b.value):
-		return 0.5
-	}
-	return f.dayAside(i, next, isDay)
-}
-
-// cycle tells whether the days from item i on are those of a cycle of treatment,
-// "días 1-5". Days of a month have an article: "los días 13-14".
-func (f *Finder) cycle(i int) bool {
-	e, k := f.lead(i)
-	return e.is(dayWord) && f.plural(e) && (f.items[i].value == 1 || !f.at(k-1).is(article))
 }
 
 // plural tells whether an item ends in s: días.
-func (f *Finder) plural(e *item) bool { return e.end > 0 && f.Text[e.end-1]|0x20 == 's' }
+func (f *Finder) plural(k int) bool { return f.At(f.at(k).end-1)|0x20 == 's' }
 
-// dayAside judges d/m and d-m without a word of time before them: in brackets,
-// before a colon or behind what happened that day, and not when it can be a
-// score (4/5), a fraction or a range (3-4).
-func (f *Finder) dayAside(i, next int, isDay bool) float32 {
-	a, b := &f.items[i], &f.items[next-1]
-	switch {
-	case !isDay:
-		return 0
-	case (a.value > b.value || f.Text[a.start] == '0') && f.opensItem(i, next):
-		return 0.45
-	case a.value > b.value && f.aside(i, next) && !f.scored(i), f.happens(i) && !f.fraction(i, next) && b.end-a.start > 3:
-		return 0.45
-	case f.happens(i) && !f.fraction(i, next) && a.value != b.value:
-		return 0.45
+// dosed tells whether a dose or weekday stands before item k, over signs and what joins dates.
+func (f *Finder) dosed(k int) bool {
+	for k--; f.at(k).is(sign | conn); k-- {
 	}
-	return hint
+	return f.at(k).is(dosage | weekday)
 }
 
-// small tells whether items i to next are "2/3" or another small fraction.
-func (f *Finder) small(i, next int) bool {
-	a, b := &f.items[i], &f.items[next-1]
-	return b.end-a.start == 3 && f.Text[a.end] == '/' && a.value < b.value && b.value <= 4
-}
-
-// fraction tells whether items i to next are a fraction that no day goes before.
-func (f *Finder) fraction(i, next int) bool {
-	if !f.small(i, next) {
-		return false
+// joined tells whether what stands between the part at item j and the part before it, the day
+// of a month or the month of a year, stands between parts of a date: no "a las".
+func (f *Finder) joined(j int) bool {
+	i := f.places[3]
+	if j == f.places[5] {
+		i = f.places[4]
 	}
-	e, _ := f.lead(i)
-	return !(e.is(dayWord) && !f.plural(e)) && !e.is(label|weekday)
-}
-
-// dose tells whether d/m behind a weekday is a fraction of a tablet: "1 comp
-// diario, lunes y jueves 1/2", "martes 3/4, resto 1/2".
-func (f *Finder) dose(i, next int) bool {
-	e, k := f.lead(i)
-	if !e.is(weekday) || !f.small(i, next) {
-		return false
-	}
-	after := f.at(next)
-	if after.is(sign) {
-		after = f.at(next + 1)
-	}
-	if after.is(dosage) {
-		return true
-	}
-	for k--; k >= 0 && (f.items[k].is(sign | conn)); k-- {
-	}
-	return k >= 0 && (f.items[k].is(dosage | weekday))
-}
-
-// continues tells whether item i goes on a list of dates: " y ", ", ", " al ".
-func (f *Finder) continues(i int) bool {
-	k := i - 1
-	if f.at(k).is(article) && !f.items[k].is(until) {
-		k--
-	}
-	return k >= 1 && f.items[k-1].end == f.done && (f.items[k].is(conn|until) ||
-		f.items[k].by(",-/"))
-}
-
-// judgeDay judges a day with the name of its month, with a year or without.
-func (f *Finder) judgeDay(d *date, i, next int) (float32, int) {
-	m := &f.items[d.month]
-	if d.month < d.day {
-		return f.judgeEnglish(d, i, next), next
-	}
-	if d.year != none && d.year < d.month { // 2014-Oct-12
-		if f.glued(i) || !f.stops(next-1) || f.measured(next-1) {
-			return 0, next
-		}
-		return 0.8, next
-	}
-	if m.wordOf(month, f.language).form == roman {
-		return f.judgeRoman(d, i, next), next
-	}
-	if f.named(i) {
-		return 0, next
-	}
-	if !f.joins(d.day, d.month) {
-		return 0, next
-	}
-	if d.year != none {
-		if f.yearOf(d) {
-			if f.items[d.year].sure {
-				return 0.95, next
-			}
-			return 0.8, next
-		}
-		next = d.month + 1
-		d.year = none
-	}
-	j := m.end
-	if f.Digit(j) || f.LetterAt(j) {
-		return 0, next
-	}
-	word := f.items[i].is(first) || f.items[i].is(numeral)
-	of := f.items[d.month-1].is(particle)
-	short := m.wordOf(month, f.language).form == short
-	strong, weak := f.leadIn(i)
-	glued := f.glued(i)
-	switch {
-	case word && !of, word && f.items[i].is(numeral) && short:
-		return 0, next
-	case !short && (of || !m.is(ambiguous)):
-		return 0.85, next
-	case short && of && m.is(ambiguous): // exones 1 al 8 del gen
-		return 0, next
-	case strong || weak && !glued && !f.at(i-1).is(inTime|ofTime):
-		return 0.75, next
-	case !m.is(ambiguous) && !glued:
-		return 0.65, next
-	case m.is(ambiguous) && !of && !glued && f.items[i+1].is(sign) && f.items[i+1].value != '/' && !f.items[i].is(numeral):
-		return 0.55, next
-	}
-	return hint, next
-}
-
-// yearOf tells whether the year behind the month of a date is its year. Two
-// digits need a sign, a connector or an apostrophe before them, or an end
-// behind.
-func (f *Finder) yearOf(d *date) bool {
-	if !f.joins(d.month, d.year) {
-		return false
-	}
-	y, before := &f.items[d.year], &f.items[d.year-1]
-	after := f.At(y.end)
-	behind := f.at(d.year + 1)
-	if y.sure {
-		return !((after == ':' || after == '/') && f.Digit(y.end+1))
-	}
-	if !f.stops(d.year) || f.measured(d.year) || behind.by(":") || y.width() == 1 {
-		return false
-	}
-	if before.is(sign) && before.value != ',' && (y.gap == 0 || before.value != '.') || before.is(particle) && !before.is(article) ||
-		before.is(yearWord) || before.is(ofTime) || y.gap == 0 && d.day != none {
-		return true
-	}
-	return d.day != none && !before.is(particle) && f.ends(d.year)
-}
-
-// joins tells whether the words between items i and j are those between day,
-// month and year: no "a las".
-func (f *Finder) joins(i, j int) bool {
-	for k := i + 1; k < j; k++ {
-		if it := &f.items[k]; !it.is(sign) && !it.is(ofTime|yearWord|ordinal|definite) {
-			return false
-		}
-	}
-	return true
-}
-
-// ends tells whether nothing or punctuation follows item k.
-func (f *Finder) ends(k int) bool {
-	j := f.items[k].end
-	if f.At(j) == ' ' {
-		j++
-	}
-	switch f.At(j) {
-	case 0, '.', ',', ';', ')', '\n', '\r', ':':
-		return true
-	}
-	return false
+	return !slices.ContainsFunc(f.items[i+1:j], func(it item) bool { return !it.is(sign | ofTime | yearWord | ordinal | definite) })
 }
 
 // named tells whether a place that may be named after a day stands before item
 // i: "Hospital 12 de Octubre", "calle 2 de Mayo".
 func (f *Finder) named(i int) bool {
 	k := i - 1
-	for k >= 0 && f.items[k].gap < 3 && (f.items[k].is(sign) && f.items[k].value != ',' && f.items[k].value != '(' && f.items[k].value != ')' && f.items[k].value != ':' ||
-		f.Text[f.items[k].start] == '"') {
+	for k >= 0 && f.items[k].gap < 3 && (f.items[k].by("/-.'\\[]") || f.Text[f.items[k].start] == '"') {
 		k--
 	}
 	if k > 0 && f.items[k].is(ofTime) && (f.items[i].value > 0 || !f.items[i].is(number)) { // plaça del Vuit de Març
 		k--
 	}
-	if k < 0 {
-		return false
-	}
-	it := &f.items[k]
+	it := f.at(k)
 	if it.width() == 1 && f.Text[it.start]|0x20 == 'h' { // H. 12 de Octubre; not "a las 10 h"
-		return k == 0 || !f.items[k-1].is(number)
+		return !f.at(k - 1).is(number)
 	}
 	return it.is(naming)
 }
 
-// judgeEnglish judges "January 24, 2014" and, with names that are English only,
-// "January 24".
-func (f *Finder) judgeEnglish(d *date, i, next int) float32 {
-	m, day := &f.items[d.month], &f.items[d.day]
-	if day.gap > 1 || f.glued(i) || d.day > d.month+2 || !f.stops(next-1) || f.measured(next-1) || m.wordOf(month, english).langs>>english&1 == 0 {
-		return 0
+// listed tells whether the number at item i is the first of days that share a
+// month behind them.
+func (f *Finder) listed(i int) bool {
+	k := i + 1
+	for range 4 {
+		if j := f.at(k); !j.is(conn|until) && !j.by(",-") {
+			return false
+		}
+		k++
+		if f.at(k).is(article) {
+			k++
+		}
+		if d := f.at(k); !d.is(number) || d.width() > 2 {
+			return false
+		}
+		k++
+		if f.at(k).by(")") {
+			return f.at(k+1).is(ofTime) && f.at(k+2).is(month)
+		}
+		if f.at(f.glue(k, true)).is(month) || f.at(k).by("/") && f.at(k+1).is(number) {
+			return true
+		}
 	}
-	if d.year != none {
-		return 0.9
-	}
-	if m.is(foreign) && day.gap+f.items[d.day-1].gap > 0 {
-		return 0.6
-	}
-	return 0
+	return false
 }
 
-// judgeRoman judges 25-II-2010 and, behind "el día", 17-VI. Without a year and a
-// word of time it is a grade or a nerve.
-func (f *Finder) judgeRoman(d *date, i, next int) float32 {
-	m := &f.items[d.month]
-	if m.gap > 0 || f.items[d.month-1].gap > 0 || !f.items[d.month-1].is(sign) || f.glued(i) {
-		return 0
+// counts tells whether what follows item i makes it an amount, an ordinal or a
+// day of something.
+func (f *Finder) counts(i int) bool {
+	next := f.at(i + 1)
+	if i+1 >= len(f.items) {
+		return false
 	}
-	for _, b := range f.Text[m.start:m.end] {
-		if b >= 'a' {
-			return 0
-		}
+	switch b := f.Text[next.start]; {
+	case b == '+' || b == '%' || b == '/' || b|0x20 == 'x' && next.width() == 1, b == ':' && f.at(i+2).is(number):
+		return true
 	}
-	sep := f.items[d.month-1].value
-	if d.year != none {
-		if y := &f.items[d.year]; y.gap == 0 && f.items[d.year-1].value == sep && (y.sure || y.width() == 2 && f.stops(d.year)) {
-			return 0.9
-		}
-		return 0
-	}
-	strong, _ := f.leadIn(i)
-	e, _ := f.lead(i)
-	if !strong && !e.is(article) || !f.stops(next-1) || sep == '.' || f.At(m.end) == '/' {
-		return 0
-	}
-	return 0.6
+	word := bytes.ToLower(f.Text[next.start:next.end])
+	return next.is(ordinal) && next.gap == 0 || bytes.HasPrefix(word, []byte("post")) || next.is(unit) || next.is(ofTime) && next.is(particle)
 }
 
-// judgeMonth judges "enero de 2014", "oct-nov 2013", "nov-06", "2014 oct".
-func (f *Finder) judgeMonth(d *date, i, next int) float32 {
-	m, y := &f.items[d.month], &f.items[d.year]
-	w := m.wordOf(month, f.language)
-	short, loose := w.form != full, m.is(ambiguous)
-	if w.form == roman || i > 0 && m.gap == 0 && f.glued(i) {
-		return 0
-	}
-	if d.year < d.month {
-		before := &f.items[d.month-1]
-		tight := before.is(sign) && before.value != ',' && before.value != '.'
-		if f.glued(i) || before.is(particle) || before.is(sign) && !tight || loose && !tight || f.LetterAt(m.end) {
-			return 0
-		}
-		if k := f.glue(next, true); f.at(k).sure { // "2014, enero 2015" is two dates
-			return 0
-		}
-		return 0.6
-	}
-	before := &f.items[d.year-1]
-	if !f.joins(d.month, d.year) {
-		return 0
-	}
-	if !f.stops(d.year) && !(y.sure && f.At(y.end) != '/') || f.measured(d.year) || f.LetterAt(y.end) && !y.sure {
-		return 0
-	}
-	tight := before.is(sign) && before.value != ',' && before.value != '.'
-	of := before.is(particle) || before.is(yearWord)
-	switch {
-	case y.sure && (!short || !loose):
-		return 0.9
-	case y.sure && of: // des de 2005
-		return 0
-	case y.sure:
-		return 0.7
-	case y.width() == 1:
-		if before.value == '/' && tight && !loose && f.ends(d.year) {
-			return 0.5
-		}
-		return 0
-	case tight && before.value == '\'', of && !short, tight && (!loose || before.value == '-' || f.at(i-1).is(inTime)):
-		return 0.6
-	case !short && !loose && f.Text[y.start] == '0' && f.ends(d.year):
-		return 0.5
-	case !short && !loose && y.value < 30:
-		return hint
-	}
-	return 0
-}
-
-// judgeMonthAlone judges a month that stands without digits: behind a word of
-// time ("en octubre", "a finales de mayo", "el mes de abril") or as the first of
-// a range: "enero a marzo 2012".
-func (f *Finder) judgeMonthAlone(d *date, i int) float32 {
-	m := &f.items[i]
-	w := m.wordOf(month, f.language)
-	if f.LetterAt(m.end) || f.glued(i) || w.form == roman || f.named(i) {
-		return 0
-	}
-	if w.form == full && m.width() == 4 && w.value == 3 { // Marc
-		return 0
-	}
-	if f.rangeOfMonths(i) {
-		return 0.6
-	}
-	lead, k := f.lead(i)
-	if k > 0 && lead.is(particle) && !lead.is(inTime) { // finales de mayo, del mes de mayo
-		lead = &f.items[k-1]
-		if lead.is(number) {
-			return 0
-		}
-		if !lead.is(third | monthly | inTime | speaks) {
-			lead = &absent
-			if f.items[k].is(article) && !f.items[k].is(ofTime) && !m.is(ambiguous) && w.form == full {
-				return 0.5 // al abril
+// calendar tells whether the digits of item i are a day: 12032014, 20140312, 120314.
+func (f *Finder) calendar(i int) bool {
+	j := f.items[i].start
+	day := func(y, m, d, century int) bool {
+		v := func(k, n int) int { return f.Value(j+k, j+k+n) }
+		year := 2000
+		if century > 0 {
+			if year = v(y, 4); !isYear(year) {
+				return false
 			}
 		}
+		return v(m, 2) >= 1 && v(m, 2) <= 12 && v(d, 2) >= 1 && v(d, 2) <= daysIn(v(m, 2), year)
 	}
-	switch {
-	case w.form == short:
-		if lead.is(inTime) && !m.is(ambiguous) && m.width() == 3 {
-			return 0.4
-		}
-		return 0
-	case lead.is(inTime|third|monthly) || lead.is(speaks) && k >= 0:
-		return 0.5
-	case !m.is(ambiguous | foreign):
-		return hint
+	if f.items[i].width() == 6 {
+		return day(0, 2, 0, 0)
 	}
-	return 0
-}
-
-// rangeOfMonths tells whether the month at item i is the first of a range that
-// ends with another and its year.
-func (f *Finder) rangeOfMonths(i int) bool {
-	j := f.at(i + 1)
-	if !j.is(until|conn) && !j.by("-/") {
-		return false
-	}
-	m := f.at(i + 2)
-	if !m.is(month) || m.wordOf(month, f.language).form == roman || m.is(numeral) && !m.is(month) {
-		return false
-	}
-	k := f.glue(i+3, true)
-	return f.at(k).sure || f.isYearOf(k) && f.items[k-1].is(sign)
-}
-
-// judgeSeason judges "verano de 2016" and the first season of
-// "otoño-invierno 2012".
-func (f *Finder) judgeSeason(d *date, i int) float32 {
-	if d.year != none {
-		if y := &f.items[d.year]; y.sure && !f.measured(d.year) {
-			return 0.7
-		}
-		return 0
-	}
-	j := f.at(i + 1)
-	if (j.is(conn) || j.by("-/")) && f.at(i+2).is(season) && f.at(f.glue(i+3, true)).sure {
-		return 0.7
-	}
-	return 0
+	return day(4, 2, 0, 1) || day(0, 4, 6, 1)
 }

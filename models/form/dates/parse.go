@@ -119,18 +119,85 @@ func (p *Parser) atEnd(i int) bool {
 	return true
 }
 
-// readings read the parts of a date from item i on and return the item behind
-// them, 0 if they are not there. Longer ones stand before shorter ones.
-var readings []func(p *Parser, d *date, i int) int
+// readings read the parts of a date from item i on and return the item behind them, 0 if they
+// are not there. Longer ones stand before shorter ones.
+var readings = []func(p *Parser, d *date, i int) int{
+	(*Parser).numericTriple,
+	inOrder(aDay, aMonth, aYear), inOrder(aDay, aMonth),
+	inOrder(aMonth, aNumber, fourDigits),
+	inOrder(fourDigits, aMonth, aCardinal), // 2014 julio 19, 2014-Jul
+	inOrder(aMonth, yearOfMonth), inOrder(aMonth, aNumber),
+	(*Parser).numericPair,
+	inOrder(monthInLetters), inOrder(aSeason, maybeYear),
+	(*Parser).yearAlone, inOrder(aNumber),
+}
 
 // bareReadings is how many of them, the last, are of a number by itself.
 const bareReadings = 2
 
-func init() {
-	readings = []func(p *Parser, d *date, i int) int{
-		(*Parser).numericTriple, (*Parser).dayMonthYear, (*Parser).dayMonth, (*Parser).monthDayYear, (*Parser).yearMonth,
-		(*Parser).monthYear, (*Parser).monthDay, (*Parser).numericPair, (*Parser).monthAlone, (*Parser).seasonYear,
-		(*Parser).yearAlone, (*Parser).dayAlone,
+// part is a part of a date of words: where it belongs, and what it is.
+type part struct {
+	of       func(d *date) *int
+	is       func(p *Parser, i int) bool
+	optional bool // at the end
+}
+
+func (d *date) dayPart() *int   { return &d.day }
+func (d *date) monthPart() *int { return &d.month }
+func (d *date) yearPart() *int  { return &d.year }
+
+// The parts. Two digits behind an English month are its day if they can be.
+var (
+	aDay           = part{(*date).dayPart, (*Parser).isDay, false}
+	aNumber        = part{(*date).dayPart, func(p *Parser, i int) bool { return p.isDay(i) && p.at(i).is(number) }, false}
+	aCardinal      = part{(*date).dayPart, func(p *Parser, i int) bool { return p.isDay(i) && !p.at(i).is(first) }, true}
+	aMonth         = part{(*date).monthPart, func(p *Parser, i int) bool { return p.at(i).is(month) }, false}
+	monthInLetters = part{(*date).monthPart, func(p *Parser, i int) bool {
+		return p.at(i).is(month) && p.at(i).wordOf(month, p.language).form != roman
+	}, false}
+	maybeYear   = part{(*date).yearPart, (*Parser).isYearOf, true}
+	aYear       = part{(*date).yearPart, (*Parser).isYearOf, false}
+	fourDigits  = part{(*date).yearPart, func(p *Parser, i int) bool { return p.at(i).sure }, false}
+	yearOfMonth = part{(*date).yearPart, func(p *Parser, i int) bool {
+		return p.isYearOf(i) && (p.language != english || p.items[i].sure || !p.isDay(i) || p.items[i-1].is(sign))
+	}, false}
+	aSeason = part{func(d *date) *int { return &d.season }, func(p *Parser, i int) bool { return p.at(i).is(season) }, false}
+)
+
+// inOrder reads parts one behind the other: "3º de mayo de 2014". The day must be one of its month.
+func inOrder(parts ...part) func(p *Parser, d *date, i int) int {
+	return func(p *Parser, d *date, i int) int {
+		end := i
+		for k, part := range parts {
+			if k > 0 {
+				i = p.glue(end, true)
+			}
+			if k == 1 && d.day != none && p.at(i).by(")") && p.at(i+1).is(particle) { // (15-21-22) de junio
+				i = p.glue(i+1, true)
+			}
+			if !part.is(p, i) {
+				if part.optional {
+					break
+				}
+				return 0
+			}
+			*part.of(d) = i
+			end = i + 1
+			if len(parts) > 1 && d.day == i && p.at(end).is(ordinal) && p.items[end].start == p.items[i].end {
+				d.suffix = end
+				end++
+			}
+		}
+		if !p.finding && d.day != none && d.month != none {
+			y := 2000
+			if d.year != none {
+				y = fullYear(p.items[d.year])
+			}
+			if p.dayValue(d.day) > daysIn(p.monthValue(d.month), y) {
+				return 0
+			}
+		}
+		return end
 	}
 }
 
@@ -291,58 +358,6 @@ func pairParts(o Order, a, b item, i, j int) (day, month, year int, ok bool) {
 	return none, none, none, false
 }
 
-// dayThenMonth reads "3º de mayo" and returns the item behind it.
-func (p *Parser) dayThenMonth(d *date, i int) int {
-	if !p.isDay(i) {
-		return 0
-	}
-	d.day = i
-	j := i + 1
-	if p.at(j).is(ordinal) && p.items[j].start == p.items[i].end {
-		d.suffix = j
-		j++
-	}
-	j = p.glue(j, true)
-	if it := p.at(j); it.by(")") && p.at(j+1).is(particle) { // (15-21-22) de junio
-		j = p.glue(j+1, true)
-	}
-	if !p.at(j).is(month) {
-		return 0
-	}
-	d.month = j
-	return j + 1
-}
-
-func (p *Parser) dayMonthYear(d *date, i int) int {
-	j := p.dayThenMonth(d, i)
-	if j == 0 {
-		return 0
-	}
-	k := p.glue(j, true)
-	if !p.isYearOf(k) || !p.valid(d, k) {
-		return 0
-	}
-	d.year = k
-	return k + 1
-}
-
-func (p *Parser) dayMonth(d *date, i int) int {
-	j := p.dayThenMonth(d, i)
-	if j == 0 || !p.valid(d, none) {
-		return 0
-	}
-	return j
-}
-
-// valid tells whether the day of d is one of its month, in the year at item k.
-func (p *Parser) valid(d *date, k int) bool {
-	y := 2000
-	if k != none {
-		y = fullYear(p.items[k])
-	}
-	return p.finding || p.dayValue(d.day) <= daysIn(p.monthValue(d.month), y)
-}
-
 func (p *Parser) dayValue(i int) int {
 	switch it := &p.items[i]; {
 	case it.is(first):
@@ -360,89 +375,6 @@ func (p *Parser) monthValue(i int) int {
 		return it.value
 	}
 	return it.wordOf(month, p.language).value
-}
-
-// monthThenDay reads "July 19th".
-func (p *Parser) monthThenDay(d *date, i int) int {
-	j := p.glue(i+1, true)
-	if !p.at(i).is(month) || !p.isDay(j) || !p.at(j).is(number) {
-		return 0
-	}
-	d.month, d.day = i, j
-	if k := j + 1; p.at(k).is(ordinal) && p.items[k].start == p.items[j].end {
-		d.suffix = k
-		j++
-	}
-	return j + 1
-}
-
-func (p *Parser) monthDayYear(d *date, i int) int {
-	j := p.monthThenDay(d, i)
-	if j == 0 {
-		return 0
-	}
-	k := p.glue(j, true)
-	if !p.at(k).sure || !p.valid(d, k) {
-		return 0
-	}
-	d.year = k
-	return k + 1
-}
-
-// yearMonth reads "2014 julio 19" and "2014-Jul".
-func (p *Parser) yearMonth(d *date, i int) int {
-	j := p.glue(i+1, true)
-	if !p.at(i).sure || !p.at(j).is(month) {
-		return 0
-	}
-	d.year, d.month = i, j
-	if k := p.glue(j+1, true); p.isDay(k) && !p.at(k).is(first) {
-		d.day = k
-		if !p.valid(d, i) {
-			return 0
-		}
-		return k + 1
-	}
-	return j + 1
-}
-
-// monthYear reads "mayo de 2014". Two digits behind an English month are its
-// day if they can be.
-func (p *Parser) monthYear(d *date, i int) int {
-	j := p.glue(i+1, true)
-	if !p.at(i).is(month) || !p.isYearOf(j) || p.language == english && !p.items[j].sure && p.isDay(j) && !p.items[j-1].is(sign) {
-		return 0
-	}
-	d.month, d.year = i, j
-	return j + 1
-}
-
-func (p *Parser) monthDay(d *date, i int) int {
-	j := p.monthThenDay(d, i)
-	if j == 0 || !p.valid(d, none) {
-		return 0
-	}
-	return j
-}
-
-func (p *Parser) monthAlone(d *date, i int) int {
-	if !p.at(i).is(month) || p.items[i].wordOf(month, p.language).form == roman {
-		return 0
-	}
-	d.month = i
-	return i + 1
-}
-
-func (p *Parser) seasonYear(d *date, i int) int {
-	if !p.at(i).is(season) {
-		return 0
-	}
-	d.season = i
-	if j := p.glue(i+1, true); p.isYearOf(j) {
-		d.year = j
-		return j + 1
-	}
-	return i + 1
 }
 
 func (p *Parser) yearAlone(d *date, i int) int {
@@ -473,14 +405,6 @@ func (p *Parser) rangeOfYears(it *item) bool {
 	}
 	d := &p.dates[n-1]
 	return d.shape == named && d.month == none && d.year != none && p.items[d.year].sure && it.value > p.items[d.year].value%100
-}
-
-func (p *Parser) dayAlone(d *date, i int) int {
-	if !p.isDay(i) || !p.at(i).is(number) {
-		return 0
-	}
-	d.day = i
-	return i + 1
 }
 
 // settle shares months and years among the n dates that were read, and tells

@@ -51,7 +51,9 @@ func (p *Parser) move(i int, o Order, c Context, days int) bool {
 		return false
 	}
 	p.moved[i], p.inserted[i] = v, insertion{}
-	p.put(v.day, v.d2)
+	if p.put(v.day, v.d2); v.day != none {
+		p.items[v.day].kinds &^= month // set de maig
+	}
 	p.put(v.month, v.m2)
 	p.put(v.year, v.y2)
 	p.put(d.suffix, v.d2)

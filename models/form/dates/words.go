@@ -8,6 +8,7 @@ import (
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/near"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -244,24 +245,5 @@ func mistakes(a []byte, b string, limit int) int {
 	if len(a) >= maxName || len(a)-len(b) > limit || len(b)-len(a) > limit || len(b) < 5 {
 		return limit + 1
 	}
-	var d [maxName + 1][maxName + 1]int
-	for i := range len(a) + 1 {
-		d[i][0] = i
-	}
-	for j := range len(b) + 1 {
-		d[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
-			}
-		}
-	}
-	return d[len(a)][len(b)]
+	return near.Distance(a, b)
 }

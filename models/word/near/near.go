@@ -5,8 +5,13 @@ package near
 
 // Distance counts the letters inserted, left out, changed or swapped with
 // their neighbour between a and b (optimal string alignment).
-func Distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+func Distance[A, B ~string | ~[]byte](a A, b B) int {
+	var room [96]int
+	rows, n := room[:], len(b)+1
+	if 3*n > len(rows) {
+		rows = make([]int, 3*n)
+	}
+	before, last, row := rows[:n], rows[n:2*n], rows[2*n:3*n]
 	for j := range last {
 		last[j] = j
 	}
@@ -24,5 +29,5 @@ func Distance(a, b string) int {
 		}
 		before, last, row = last, row, before
 	}
-	return last[len(b)]
+	return last[n-1]
 }
