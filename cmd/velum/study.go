@@ -23,7 +23,7 @@ the notes alone that reach --thresholds.
 
 Groups of notes (--by) are never split between what is learned and what is scored; intervals and tests draw whole groups,
 or notes where a group is a source. Each trial is done once: a study that was stopped, even by a kill, goes on with the same
-command and ends with the same bytes. Studies in one folder share trials and a page; it keeps counts, no text and no model.`,
+command and ends with the same bytes. Studies in one folder share trials and study.json; it keeps counts, no text and no model.`,
 		Example: `  velum study folds --gold labelled/ --kinds crf,primary-care --by document --out study/
   velum study curve --gold labelled/ --kinds crf,enet=crf:train.l1=0.5 --shares 20,100 --times 2 --out study/
   velum study grid --gold labelled/ --vary train.l1=0,0.1 --vary train.l2=0.1,1 --k 2 --beta 2 --out study/`,
@@ -50,7 +50,7 @@ command and ends with the same bytes. Studies in one folder share trials and a p
 	flags.BoolVar(&o.Forward, "forward", false, "ablate: begin without features and add group after group, in the order of the template")
 	flags.StringArrayVar(&o.Vary, "vary", nil, "grid: `KEY=VALUE,VALUE` of an option; may be repeated")
 	flags.Float64SliceVar(&o.Thresholds, "thresholds", nil, "`CONFIDENCES` of notes, see tag.confidence (default: 0,0.5,0.7,0.85,0.95,0.99)")
-	for flag, key := range map[string]string{"template": "train.template", "iterations": "train.iterations", "lang": "report.lang", "workers": "run.workers"} {
+	for flag, key := range map[string]string{"template": "train.template", "iterations": "train.iterations", "workers": "run.workers"} {
 		a.optionFlag(c, flag, key)
 	}
 	a.noteFlags(c)

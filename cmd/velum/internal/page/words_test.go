@@ -63,7 +63,7 @@ func TestWordsAreUsed(t *testing.T) {
 	}
 	for _, name := range append(files, lab...) {
 		dir := filepath.Base(filepath.Dir(name))
-		if dir != "report" && dir != "page" && dir != "learn" && dir != "turns" && dir != "explain" && dir != "score" && dir != "evidence" && dir != "study" || strings.HasSuffix(name, "_test.go") {
+		if dir != "report" && dir != "page" && dir != "learn" && dir != "turns" && dir != "explain" && dir != "score" && dir != "evidence" || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		source, err := os.ReadFile(name)
@@ -86,7 +86,6 @@ func TestWordsAreUsed(t *testing.T) {
 	}
 	for key := range words() {
 		switch {
-		case strings.HasPrefix(key, "study of "), strings.HasPrefix(key, "study by "), key == "study f1":
 		case used[key], strings.HasPrefix(key, "why "), strings.HasPrefix(key, "lang "), strings.HasPrefix(key, "measure "), strings.HasPrefix(key, "unlike "), strings.HasPrefix(key, "trend "), strings.HasPrefix(key, "risk by "), strings.HasPrefix(key, "find unlike "),
 			strings.HasPrefix(key, "ev section "), strings.HasPrefix(key, "ev fact "), strings.HasPrefix(key, "ev column "), strings.HasPrefix(key, "ev word "), strings.HasPrefix(key, "ev asks "), strings.HasPrefix(key, "review "), key == "line", key == "red", key == "amber", key == "green":
 		default:
@@ -115,7 +114,7 @@ func wordsOfItsOwn(t *testing.T, name, page string) {
 	page = regexp.MustCompile(`(?s)<style>.*?</style>|\{\{.*?\}\}`).ReplaceAllString(page, "")
 	for _, text := range regexp.MustCompile(`>([^<]*)<`).FindAllStringSubmatch(page, -1) {
 		switch text := strings.Trim(text[1], " \n0123456789.,:?()%→–−±[]…+"); text {
-		case "", "F", "SHA-", "velum", "velum learn", "velum corpus", "velum study", "velum evidence DIR --verify": // F1, SHA-256
+		case "", "F", "SHA-", "velum", "velum learn", "velum corpus", "velum evidence DIR --verify": // F1, SHA-256
 		default:
 			t.Errorf("%s: %q is in no table of words", name, text)
 		}

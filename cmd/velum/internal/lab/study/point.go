@@ -174,6 +174,9 @@ func spread(values []float64) (mean, sd float64) {
 	return report.Rounded(mean), report.Rounded(math.Sqrt(sd / float64(max(len(values)-1, 1))))
 }
 
+// where is what a point's row is called.
+func (p *Point) where() string { return strings.TrimSpace(p.At + " " + p.On) }
+
 // pair tests whether two points differ.
 func (s *study) pair(a, b *Point, nameA, nameB, at string) (*Pair, error) {
 	p := &Pair{A: nameA, B: nameB, At: at}
@@ -271,7 +274,7 @@ func (p *Part) writePoints(out io.Writer) {
 		if beta != "" {
 			beta = fmt.Sprintf("%.4f", x.Strict.FBeta)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%.0f\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t\n", exit.Printable(x.Kind), exit.Printable(x.Where()), x.Learned,
+		fmt.Fprintf(out, "%s\t%s\t%.0f\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t\n", exit.Printable(x.Kind), exit.Printable(x.where()), x.Learned,
 			x.Strict.Precision, x.Strict.Recall, x.Strict.F1, x.Strict.F1Ends[0], x.Strict.F1Ends[1], beta, x.Mean, x.SD, x.Masked.Recall, x.Masked.Ends[0], x.Masked.Ends[1], more)
 	}
 }

@@ -146,20 +146,13 @@ func (r *ranking) end() {
 // shownRanks is how many features of a category are shown.
 const shownRanks = 10
 
-// Shown are the heaviest features of each category of a kind.
-func (p *Part) Shown() (all []*Ranked) {
+// writeRanking shows the heaviest features of each category of a kind.
+func (p *Part) writeRanking(out io.Writer) {
 	n := map[[2]string]int{}
 	for _, r := range p.Ranking {
 		if k := [2]string{r.Kind, r.Category}; n[k] < shownRanks {
 			n[k]++
-			all = append(all, r)
+			fmt.Fprintf(out, "%s  %-24s %+8.3f  %s  (%d tokens)\n", r.Kind, r.Category, r.Adds, r.Feature, r.Tokens)
 		}
-	}
-	return all
-}
-
-func (p *Part) writeRanking(out io.Writer) {
-	for _, r := range p.Shown() {
-		fmt.Fprintf(out, "%s  %-24s %+8.3f  %s  (%d tokens)\n", r.Kind, r.Category, r.Adds, r.Feature, r.Tokens)
 	}
 }

@@ -3,7 +3,7 @@
 // put together into points with intervals and pairs with tests, in a folder in which a
 // stopped command goes on.
 //
-//	labelled notes ─> folds, shares, mixtures ─> trials (train on X, tag Y, count) ─> points, pairs ─> study.json, study.html
+//	labelled notes ─> folds, shares, mixtures ─> trials (train on X, tag Y, count) ─> points, pairs ─> study.json
 //
 // Everything is a function of notes, options and seed. What is kept of a trial is counts:
 // no text and no model.
@@ -26,7 +26,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -77,11 +76,10 @@ type study struct {
 const (
 	trialsFolder = "trials"
 	resultName   = "study.json"
-	pageName     = "study.html"
 	lockName     = "_LOCK" // held while a study goes on; a kill leaves it
 )
 
-// Run does a study and writes study.json and study.html, which keep what other
+// Run does a study and writes study.json, which keeps what other
 // studies in the same folder have found.
 func Run(ctx context.Context, c *console.Console, options option.Sources, what string, o *Options) error {
 	if ways[what] == nil {
@@ -166,7 +164,7 @@ func (s *study) locked(ctx context.Context, what string) error {
 	}
 	s.describe(part, what)
 	all.Parts[what] = part
-	if err := all.write(s.dir, page.LanguageOf(s.cfg.Report.Lang)); err != nil {
+	if err := all.write(s.dir); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -205,16 +203,9 @@ func readParts(dir string) (*Study, error) {
 	return s, nil
 }
 
-func (s *Study) write(dir string, l page.Language) error {
+func (s *Study) write(dir string) error {
 	data, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
-		return err
-	}
-	html, err := s.html(l)
-	if err != nil {
-		return err
-	}
-	if err := durable.WriteFile(nil, filepath.Join(dir, pageName), html); err != nil {
 		return err
 	}
 	return durable.WriteFile(nil, filepath.Join(dir, resultName), append(data, '\n'))
@@ -236,6 +227,6 @@ func (s *study) print(p *Part) error {
 	}
 	p.writePairs(&b)
 	p.writeRanking(&b)
-	_, err := s.Printf("%d notes, %d groups by %s, %d trials\n%s%s\n", p.Notes, p.Groups, p.By, p.Trials, []byte(b.String()), filepath.Join(s.dir, pageName))
+	_, err := s.Printf("%d notes, %d groups by %s, %d trials\n%s%s\n", p.Notes, p.Groups, p.By, p.Trials, []byte(b.String()), filepath.Join(s.dir, resultName))
 	return err
 }

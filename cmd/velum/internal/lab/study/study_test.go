@@ -190,22 +190,6 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// A kind wins where it is better than each other one by more than chance.
-func TestWins(t *testing.T) {
-	p := &Part{Points: []*Point{{Kind: "a"}, {Kind: "b"}, {Kind: "c"}}, Pairs: []*Pair{
-		{A: "a", B: "b", F1: Difference{Difference: -0.1, Holm: 0.01}}, {A: "a", B: "c", F1: Difference{Difference: 0.1, Holm: 0.01}}, {A: "b", B: "c", F1: Difference{Difference: 0.2, Holm: 0.04}},
-	}}
-	for k, want := range []bool{false, true, false} {
-		if got := p.wins(p.Points[k]); got != want {
-			t.Errorf("%s: %t", p.Points[k].Kind, got)
-		}
-	}
-	p.Pairs[2].F1.Holm = 0.06
-	if p.wins(p.Points[1]) {
-		t.Error("b is no surer than chance")
-	}
-}
-
 func TestSettings(t *testing.T) {
 	all, err := (&study{Options: &Options{Vary: []string{"a=1,2", "b=x,y"}}}).settings()
 	if err != nil || fmt.Sprint(all) != "[[a=1 b=x] [a=1 b=y] [a=2 b=x] [a=2 b=y]]" {

@@ -67,7 +67,7 @@ func (r *Report) Write(dir string) error {
 //go:embed learn.gohtml
 var learnPage string
 
-var learnTemplate = page.New("learn", PlotPage+learnPage)
+var learnTemplate = page.New("learn", learnPage)
 
 // HTML is the page.
 func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language, r.view()) }
@@ -76,7 +76,6 @@ func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language,
 type learnView struct {
 	*Report
 	Gain      float64
-	Curve     *Chart
 	Histogram report.Histogram
 	Rows      []learnRow
 	Classes   []learnClass
@@ -105,7 +104,6 @@ type learnClass struct {
 
 func (r *Report) view() *learnView {
 	v := &learnView{Report: r, Gain: r.Best.Strict.F1 - r.Supervised.Strict.F1}
-	v.Curve = r.turnsChart()
 	for _, t := range r.Turns {
 		row := learnRow{Turn: t, Gain: t.F1() - r.Supervised.Strict.F1, Lost: t.Gated, IsBest: t.Number == r.BestTurn}
 		row.Compared = t.Number > r.From || t.Number == r.From && t.Was != nil
@@ -135,20 +133,6 @@ func (r *Report) classes() (all []learnClass) {
 		}
 	}
 	return all
-}
-
-func (r *Report) turnsChart() *Chart {
-	word := r.language.Text
-	f1 := Curve{Class: "c-f1", Name: "F1", Rings: map[int]bool{r.BestTurn - r.From: true}}
-	precision, recall := Curve{Class: "c-precision", Name: word("precision")}, Curve{Class: "c-recall", Name: word("recall")}
-	var places []string
-	for _, t := range r.Turns[r.From:] {
-		v := &t.Validation
-		f1.Values, f1.Ends, places = append(f1.Values, v.Strict.F1), append(f1.Ends, v.F1Ends), append(places, fmt.Sprint(t.Number))
-		precision.Values, recall.Values = append(precision.Values, v.Strict.Precision), append(recall.Values, v.Strict.Recall)
-	}
-	level := &Level{r.Supervised.Strict.F1, word("base", r.Score(r.Supervised.Strict.F1))}
-	return Chart{Title: "curve", Caption: word("curve about", r.On()), Level: level}.Draw(r.language, places, []Curve{precision, recall, f1})
 }
 
 // Words are those of the language of the report.
