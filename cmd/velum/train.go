@@ -70,7 +70,6 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringVar(&f.Lookups.Rules, "rules", "", "`FILE` of rules that the feature group rules looks at (default: those that ship)")
 	flags.StringVar(&f.Lookups.Morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
 	flags.BoolVar(&f.Choose, "choose-clusters", false, "offer the --clusters one at a time, and none, and take what is best on a held-out fifth of --train")
-	flags.StringVar(&f.Checkpoint, "checkpoint", "", "bilstm: `FILE` to keep the state of the training in, and to go on from")
 	a.noteFlags(c)
 	a.optionFlags(c, "variant=network.variant", "epochs=network.epochs", "seed=network.seed", "members=ensemble.members", "mode=ensemble.mode", "words=inverse.words",
 		"learner=inverse.learner", "template=train.template", "scheme=train.scheme", "l1=train.l1", "l2=train.l2", "iterations=train.iterations", "workers=run.workers")

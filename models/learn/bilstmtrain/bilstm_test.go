@@ -7,12 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/models/learn/bilstmtrain/layers"
 
-	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
@@ -185,8 +183,8 @@ func marginalsOf(tr *chain.Transitions, b *layers.Batch, scores []float32, seque
 	return probs
 }
 
-// TestSameForAnyWorkers and after a pause: the weights are the same.
-func TestSameForAnyWorkersAndPauses(t *testing.T) {
+// TestSameForAnyWorkers: the weights are the same.
+func TestSameForAnyWorkers(t *testing.T) {
 	a, r := tiny(t, "default")
 	r.Epochs, r.Batch, r.Swap = 5, 4, 0.3
 	weights := func(o TrainOptions) string {
@@ -209,43 +207,7 @@ func TestSameForAnyWorkersAndPauses(t *testing.T) {
 	if weights(TrainOptions{Workers: 2, Dev: dev()}) != want {
 		t.Error("two workers give other weights than one")
 	}
-	var states [][]byte
-	keep := func(state []byte) error {
-		states = append(states, state)
-		if len(states) == 3 {
-			return errPause
-		}
-		return nil
-	}
-	_, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 7, Dev: dev(), Keep: keep})
-	if !errors.Is(err, errPause) {
-		t.Fatal(err)
-	}
-	var behind int
-	var first Progress
-	if weights(TrainOptions{Dev: dev(), Resume: states[2], Resumed: func(n int) { behind = n }, Progress: func(p Progress) bool {
-		if first.Step == 0 {
-			first = p
-		}
-		return true
-	}}) != want {
-		t.Error("a training that was resumed gives other weights")
-	}
-	if first.Step != behind+1 || behind == 0 {
-		t.Errorf("%d steps lie behind it, and its first is %d", behind, first.Step)
-	}
-	if most := len(strings.Fields(strings.Join(sentences, " "))) * 2; first.Tokens == 0 || first.Tokens > most {
-		t.Errorf("its first step has %d tokens, all sentences about %d", first.Tokens, most/2)
-	}
-	if _, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 8, Resume: states[2]}); !errors.Is(err, ErrOtherTraining) {
-		t.Errorf("the state of another seed: %v", err)
-	}
-	if _, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 7, Resume: states[2][:900]}); !errors.Is(err, modelfile.ErrDamaged) {
-		t.Errorf("a cut state: %v", err)
-	}
 }
-
-var errPause = errors.New("pause")
 
 // TestInit: fine-tuning begins at what was known, whatever else the new notes
 // and tags are.

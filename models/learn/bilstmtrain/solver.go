@@ -20,48 +20,16 @@ type learned struct {
 	frozen bool // a table that does not move
 }
 
-// share is a part of a parameter that one worker has at a time.
-type share struct {
-	*learned
-	number int // of the parameter
-	lo, hi int // its numbers; of a table, its rows that were looked up, by their places in rows
-}
-
-// shareNumbers is how many numbers a share has: they and their moments stay in
-// the second cache while a worker has them.
-const shareNumbers = 1 << 14
-
-// appendShares adds the shares of what has a gradient. They do not depend on the
-// number of workers.
-func (l *learned) appendShares(to []share, number int) []share {
-	n, step := len(l.Data), shareNumbers
-	if l.Table {
-		n, step = len(l.rows), max(1, shareNumbers/l.Cols)
-	}
-	for lo := 0; lo < n; lo += step {
-		to = append(to, share{l, number, lo, min(lo+step, n)})
-	}
-	return to
-}
-
-// parts calls do with the ranges of numbers of a share, and soon some rows of a
-// table before: these stand anywhere in memory and take long to come.
-func (s *share) parts(soon, do func(lo, hi int)) {
-	if !s.Table {
-		do(s.lo, s.hi)
+// each calls do with the ranges of numbers that have a gradient: all, or of a table the rows that were looked up.
+func (l *learned) each(do func(lo, hi int)) {
+	if !l.Table {
+		do(0, len(l.Data))
 		return
 	}
-	for i, row := range s.rows[s.lo:s.hi] {
-		if i+rowsAhead < s.hi-s.lo {
-			next := int(s.rows[s.lo+i+rowsAhead])
-			soon(next*s.Cols, (next+1)*s.Cols)
-		}
-		do(int(row)*s.Cols, (int(row)+1)*s.Cols)
+	for _, row := range l.rows {
+		do(int(row)*l.Cols, (int(row)+1)*l.Cols)
 	}
 }
-
-// rowsAhead is how many rows before its turn a row of a table is asked for.
-const rowsAhead = 4
 
 // found is a gradient of a network: of a table that of the rows in touched.
 type found struct {
@@ -69,14 +37,15 @@ type found struct {
 	touched []int32
 }
 
-// sum makes the gradient that of all networks; of a table, whatever its share.
-func (s *share) sum(of []found) {
-	if s.Table {
-		s.sumTable(of)
+// sum makes the gradient that of all networks.
+func (l *learned) sum(of []found) {
+	if l.Table {
+		l.sumTable(of)
 		return
 	}
-	for _, f := range of[1:] { // the first is grad
-		kernels.Add(s.grad[s.lo:s.hi], f.grad[s.lo:s.hi])
+	l.grad = of[0].grad
+	for _, f := range of[1:] {
+		kernels.Add(l.grad, f.grad)
 	}
 }
 
@@ -91,9 +60,6 @@ func (l *learned) sumTable(of []found) {
 	}
 	for _, f := range of {
 		for i, row := range f.touched {
-			if i+rowsAhead < len(f.touched) {
-				kernels.PrefetchWrite(l.grad[int(f.touched[i+rowsAhead])*l.Cols:][:l.Cols])
-			}
 			to, from := l.grad[int(row)*l.Cols:][:l.Cols], f.grad[i*l.Cols:][:l.Cols]
 			if l.seen[row] {
 				kernels.Add(to, from)
@@ -106,17 +72,13 @@ func (l *learned) sumTable(of []found) {
 	}
 }
 
-// solver moves parameters against their gradients: Adam, or plain descent. Its
-// state can be kept and read back.
+// solver moves parameters against their gradients: Adam, or plain descent.
 type solver struct {
-	recipe *bilstm.Recipe
-	steps  int // that will be made in all
-	step   int
-	m, v   [][]float32 // Adam's moments, in the order of the parameters
-
+	recipe  *bilstm.Recipe
+	steps   int // that will be made in all
+	step    int
+	m, v    [][]float32 // Adam's moments, in the order of the parameters
 	workers int
-	shares  []share
-	squares []float64 // of the shares
 }
 
 func newSolver(r *bilstm.Recipe, ps bilstm.Parameters, steps int) *solver {
@@ -133,38 +95,25 @@ var errGradient = errors.New("training: a gradient is no number; try a lower rat
 
 // move moves the parameters, which are in the order that the solver was made for.
 func (s *solver) move(network []*learned) error {
-	s.shares = s.shares[:0]
-	for i, l := range network {
-		s.shares = l.appendShares(s.shares, i)
-	}
-	scale, err := s.clip()
+	scale, err := s.clip(network)
 	if err != nil {
 		return err
 	}
 	rate := s.recipe.RateAt(s.step, s.steps)
 	s.step++
-	decay := float32(s.recipe.Decay * rate / s.recipe.Rate)
 	adam := kernels.AdamStep{
-		Beta1: float32(s.recipe.Beta1), Beta2: float32(s.recipe.Beta2), Epsilon: 1e-8, Scale: scale, Decay: decay,
+		Beta1: float32(s.recipe.Beta1), Beta2: float32(s.recipe.Beta2), Epsilon: 1e-8, Scale: scale,
 		Rate:   float32(rate / (1 - math.Pow(s.recipe.Beta1, float64(s.step)))),
 		Second: float32(1 / math.Sqrt(1-math.Pow(s.recipe.Beta2, float64(s.step)))),
 	}
-	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
-		sh := &s.shares[i]
-		soon := func(lo, hi int) {
-			kernels.PrefetchWrite(sh.Data[lo:hi])
-			kernels.Prefetch(sh.grad[lo:hi])
+	kernels.Parallel(s.workers, len(network), func(_, i int) {
+		l := network[i]
+		l.each(func(lo, hi int) {
 			if s.m != nil {
-				kernels.PrefetchWrite(s.m[sh.number][lo:hi])
-				kernels.PrefetchWrite(s.v[sh.number][lo:hi])
-			}
-		}
-		sh.parts(soon, func(lo, hi int) {
-			if s.m != nil {
-				kernels.Adam(sh.Data[lo:hi], sh.grad[lo:hi], s.m[sh.number][lo:hi], s.v[sh.number][lo:hi], &adam)
+				kernels.Adam(l.Data[lo:hi], l.grad[lo:hi], s.m[i][lo:hi], s.v[i][lo:hi], &adam)
 				return
 			}
-			kernels.Axpy(-float32(rate)*scale, sh.grad[lo:hi], sh.Data[lo:hi])
+			kernels.Axpy(-float32(rate)*scale, l.grad[lo:hi], l.Data[lo:hi])
 		})
 	})
 	return nil
@@ -172,17 +121,14 @@ func (s *solver) move(network []*learned) error {
 
 // clip returns what gradients are multiplied by so that all of them together
 // are no longer than the recipe wants.
-func (s *solver) clip() (float32, error) {
-	s.squares = bilstm.Grow(s.squares, len(s.shares))
-	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
-		sum, grad := 0.0, s.shares[i].grad
-		s.shares[i].parts(func(lo, hi int) { kernels.Prefetch(grad[lo:hi]) }, func(lo, hi int) {
-			sum += float64(kernels.Dot(grad[lo:hi], grad[lo:hi]))
-		})
-		s.squares[i] = sum
+func (s *solver) clip(network []*learned) (float32, error) {
+	squares := make([]float64, len(network))
+	kernels.Parallel(s.workers, len(network), func(_, i int) {
+		l := network[i]
+		l.each(func(lo, hi int) { squares[i] += float64(kernels.Dot(l.grad[lo:hi], l.grad[lo:hi])) })
 	})
 	sum := 0.0
-	for _, v := range s.squares {
+	for _, v := range squares {
 		sum += v
 	}
 	norm := math.Sqrt(sum)

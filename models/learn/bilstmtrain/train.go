@@ -36,19 +36,11 @@ type TrainOptions struct {
 	// Progress is called after every step, if it is set; it stops the training
 	// by returning false.
 	Progress func(Progress) bool
-	// Resumed is told how many steps lie behind a training that goes on from a
-	// state, if it is set.
-	Resumed func(steps int)
 	// Dev scores a model on held-out notes after an epoch, larger is better.
 	// When Patience (0 means 3) answers in a row were not better than the best
 	// the training stops; the best model is returned.
 	Dev      func(*bilstm.Model) (float64, error)
 	Patience int
-	// Keep is given the state of the training after every epoch, if it is set;
-	// Resume is such a state, to go on from.
-	Keep   func([]byte) error
-	Resume []byte
-
 	// About is kept in the model's header; the fields that training knows are
 	// filled in.
 	About tagger.Header
@@ -59,8 +51,8 @@ type Progress struct {
 	Epoch, Step int
 	Loss        float64 // a sequence, over this epoch so far
 	Dev         float64 // last score; 0 before the first
-	Tokens      int     // that went through since it was started, or resumed
-	Seconds     float64 // since then
+	Tokens      int     // that went through
+	Seconds     float64 // since the beginning
 }
 
 // said is a few words on how the training goes, the most important first: a
@@ -94,7 +86,7 @@ func (t *Trainer) Work() (unit string, times int) {
 // Train implements tagger.Trainer. Patience counts epochs.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
-	opt.Workers, opt.About, opt.Patience, opt.Keep, opt.Resume = o.Workers, o.About, o.Patience, o.Keep, o.Resume
+	opt.Workers, opt.About, opt.Patience = o.Workers, o.About, o.Patience
 	if o.Init != nil {
 		from, ok := o.Init.(*bilstm.Model)
 		if !ok || from.Architecture() != t.arch {
@@ -102,7 +94,6 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 		}
 		opt.Init = from
 	}
-	opt.Resumed = o.Resumed
 	if o.Progress != nil {
 		opt.Progress = func(p Progress) bool { return o.Progress(p.said()) }
 	}
@@ -129,9 +120,6 @@ func Train(c *Corpus, o TrainOptions) (*bilstm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Resumed != nil && t.solver.step > 0 {
-		o.Resumed(t.solver.step)
-	}
 	if err := t.run(); err != nil {
 		return nil, err
 	}
@@ -150,13 +138,10 @@ type training struct {
 	solver  *solver
 	swapper *swapper
 	shards  [shards]shard
-	found   [][]found // of the parameters, by the shards of a step
-	sums    []share
 
 	epoch   int
 	tokens  int
 	began   time.Time
-	before  int     // tokens when it began: those of a state that it goes on from
 	last    float64 // loss of the epoch before
 	least   float64 // of all epochs
 	flat    int     // epochs since
@@ -216,9 +201,6 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 	feed := newFeed(c, t.v, &t.o.Recipe)
 	for i := range t.shards {
 		t.shards[i] = shard{network: newNetwork(c.arch, t.network, c.set, t.classWeights()), feed: feed.another()}
-	}
-	if o.Resume != nil {
-		return t, t.resume(o.Resume)
 	}
 	return t, nil
 }
@@ -332,15 +314,6 @@ func (t *training) one() (done bool, err error) {
 	if err := t.ask(); err != nil {
 		return false, err
 	}
-	if t.o.Keep != nil {
-		state, err := t.state()
-		if err == nil {
-			err = t.o.Keep(state)
-		}
-		if err != nil {
-			return false, err
-		}
-	}
 	return t.over(), nil
 }
 
@@ -375,7 +348,7 @@ func (t *training) over() bool {
 func (t *training) progress() Progress {
 	return Progress{
 		Epoch: t.epoch, Step: t.solver.step, Loss: t.last, Dev: t.dev,
-		Tokens: t.tokens - t.before, Seconds: time.Since(t.began).Seconds(),
+		Tokens: t.tokens, Seconds: time.Since(t.began).Seconds(),
 	}
 }
 
@@ -422,26 +395,16 @@ func (t *training) step(sequences []sequence) (loss float64, err error) {
 
 // gather adds up the gradients of networks.
 func (t *training) gather(networks []*network) {
-	t.found, t.sums = bilstm.Grow(t.found, len(t.learned)), t.sums[:0]
-	for i, l := range t.learned {
-		t.found[i] = t.found[i][:0]
+	kernels.Parallel(t.o.Workers, len(t.learned), func(_, i int) {
+		var all []found
 		for _, n := range networks {
 			f := found{grad: n.grads[i]}
-			if l.Table {
-				f.touched = n.tables[l.Name].Rows
+			if of := n.tables[t.learned[i].Name]; of != nil {
+				f.touched = of.Rows
 			}
-			t.found[i] = append(t.found[i], f)
+			all = append(all, f)
 		}
-		if l.Table {
-			t.sums = append(t.sums, share{learned: l, number: i})
-			continue
-		}
-		l.grad = t.found[i][0].grad
-		t.sums = l.appendShares(t.sums, i)
-	}
-	kernels.Parallel(t.o.Workers, len(t.sums), func(_, i int) {
-		s := &t.sums[i]
-		s.sum(t.found[s.number])
+		t.learned[i].sum(all)
 	})
 }
 

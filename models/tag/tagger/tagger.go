@@ -135,15 +135,6 @@ type TrainOptions struct {
 	// returned. Nil: no early stopping.
 	Dev      func(Model) (float64, error)
 	Patience int
-	// Keep is given the state of the training now and then, if it is set;
-	// Resume is such a state, to go on from. The result is then the same as if
-	// nothing had come between. A kind that keeps no state calls Keep never.
-	Keep   func(state []byte) error
-	Resume []byte
-	// Resumed is told, before any Progress, how many units of Work a training
-	// that goes on has behind it, if it is set.
-	Resumed func(times int)
-
 	// About is kept in the model's header; the fields that training knows are
 	// filled in.
 	About Header

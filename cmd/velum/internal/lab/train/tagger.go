@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -260,9 +258,6 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		}
 		progress.Say("%s", said)
 		return ctx.Err() == nil
-	}, Resumed: func(behind int) {
-		told = behind
-		progress.Skip(int64(behind))
 	}}
 	if t.Options.Init != "" && !t.cold {
 		from, err := t.initial()
@@ -274,9 +269,6 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 	if t.Options.Stop && len(t.Options.Dev) > 0 {
 		o.Patience = patience
 		o.Dev = func(m tagger.Model) (float64, error) { return t.strictF1(ctx, m, t.dev()) }
-	}
-	if err := t.checkpoint(&o); err != nil {
-		return nil, err
 	}
 	trained, err := t.trainer.Train(o)
 	if err == nil {
@@ -306,19 +298,6 @@ func (t *Training) initial() (*flow.Model, error) {
 		}
 	}
 	return from, from.Need("--init", func(k *flow.Kind) bool { return k.Name == t.kind.Name })
-}
-
-// checkpoint lets a training go on from the file that it keeps its state in.
-func (t *Training) checkpoint(o *tagger.TrainOptions) (err error) {
-	path := t.Options.Checkpoint
-	if path == "" {
-		return nil
-	}
-	o.Keep = func(state []byte) error { return durable.WriteFile(nil, path, state) }
-	if o.Resume, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 func (t *Training) about() tagger.Header {

@@ -34,8 +34,6 @@ type Options struct {
 	Stop   bool     // early, by the F1 on dev
 	Choose bool     // among the clusterings of lookups
 
-	Checkpoint string // file to keep the state of the training in, and to go on from; "": none
-
 	Dictionary            DictionaryOptions
 	MinCount, MinPatients int // of a common word
 	Lookups               Lookups
