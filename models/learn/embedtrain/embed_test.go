@@ -97,33 +97,11 @@ func TestEncoder(t *testing.T) {
 	}
 }
 
-// TestAlias adds the slots up: every number has its share of them.
-func TestAlias(t *testing.T) {
-	for _, weights := range [][]float64{{1}, {1, 1}, {3, 0, 1}, {1000, 1, 1, 500, 2, 7}} {
-		total := 0.0
-		for _, x := range weights {
-			total += x
-		}
-		a := newAlias(weights, total)
-		got := make([]float64, len(weights))
-		for i, s := range a {
-			got[i] += float64(s.own) / math.MaxUint32 / float64(len(a))
-			got[s.other] += (1 - float64(s.own)/math.MaxUint32) / float64(len(a))
-		}
-		for i, x := range weights {
-			if math.Abs(got[i]-x/total) > 1e-6 {
-				t.Errorf("%v: number %d has %v, want %v", weights, i, got[i], x/total)
-			}
-		}
-		r, drawn := rand.NewPCG(1, 2), make([]float64, len(weights))
-		for range 100_000 {
-			drawn[a.at(r.Uint64())] += 1e-5
-		}
-		for i, x := range weights {
-			if math.Abs(drawn[i]-x/total) > .01 {
-				t.Errorf("%v: number %d drawn %v, want %v", weights, i, drawn[i], x/total)
-			}
-		}
+// TestDrawn: words are drawn by their counts to the power of 3/4.
+func TestDrawn(t *testing.T) {
+	w := newWord2Vec(&Vocabulary{Words: []embed.Word{{Count: 81}, {Count: 16}, {Count: 1}}, Tokens: 98}, embed.Options{Dim: 8})
+	if want := []float64{27, 35, 36}; !slices.Equal(w.drawn, want) {
+		t.Errorf("%v, want %v", w.drawn, want)
 	}
 }
 
@@ -171,7 +149,6 @@ func TestGloVeGradient(t *testing.T) {
 func TestGloVeCounts(t *testing.T) {
 	v := counted(embed.AsIs, embed.CutOff{}, "a b a c")
 	g := newGloVe(v, embed.Options{Window: 2})
-	g.pairs = newPairTable(2, 64) // grows
 	g.Round([]int32{0, 1, 0, 2, Break, 1, 2})
 	got := map[[2]int32]float32{}
 	for _, cell := range g.cells() {
@@ -186,21 +163,15 @@ func TestGloVeCounts(t *testing.T) {
 }
 
 // A full table forgets the smallest sums.
-func TestPairTableForgets(t *testing.T) {
-	p := newPairTable(64, 64)
+func TestPairsAreForgotten(t *testing.T) {
+	g := newGloVe(counted(embed.AsIs, embed.CutOff{}, "a b"), embed.Options{Window: 5})
+	g.most = 48
 	for i := range int32(1000) {
-		p.add(1, 2, 1)
-		p.add(3, 10+i, 0.2)
+		g.Round([]int32{1, 2, Break, 3, 4, 10 + i})
 	}
-	if len(p.keys) != 64 || p.used > 48 {
-		t.Errorf("%d of %d slots used", p.used, len(p.keys))
+	if len(g.pairs) > g.most || g.pairs[1<<32|2] != 1000 {
+		t.Errorf("%d pairs, the largest sum is %v", len(g.pairs), g.pairs[1<<32|2])
 	}
-	for k, key := range p.keys {
-		if key == 1<<32+2+1 && p.sums[k] == 1000 {
-			return
-		}
-	}
-	t.Error("the largest sum was lost")
 }
 
 // planted is text of sentences "who does what", where the words of a class can

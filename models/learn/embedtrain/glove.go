@@ -2,8 +2,8 @@ package embedtrain
 
 import (
 	"cmp"
+	"maps"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -25,19 +25,21 @@ import (
 type gloVe struct {
 	o     embed.Options
 	v     *Vocabulary
-	pairs pairTable
+	pairs map[uint64]float32 // X_ij by both numbers, the smaller one first
+	low   float32            // sums below were forgotten
+	most  int                // pairs
 	done  uint64
 }
 
 const (
 	gloveMax  = 100 // X_ij from which a pair has full weight
 	grid      = 16  // rows and columns of the grid: as many cores are busy
-	mostPairs = 1 << 26
+	mostPairs = 1 << 25
 )
 
 // newGloVe makes an empty table of pairs.
 func newGloVe(v *Vocabulary, o embed.Options) *gloVe {
-	return &gloVe{o: withDefaults(o, 15, 0.05), v: v, pairs: newPairTable(1<<16, mostPairs)}
+	return &gloVe{o: withDefaults(o, 15, 0.05), v: v, pairs: map[uint64]float32{}, most: mostPairs}
 }
 
 // Epochs returns 1: the notes are seen once.
@@ -56,10 +58,22 @@ func (g *gloVe) Round(tokens []int32) {
 			continue
 		}
 		for d := 1; d <= g.o.Window && i-d >= 0 && tokens[i-d] != Break; d++ {
-			g.pairs.add(t, tokens[i-d], 1/float32(d))
+			g.pairs[uint64(min(t, tokens[i-d]))<<32|uint64(max(t, tokens[i-d]))] += 1 / float32(d)
 		}
+		g.forget()
 	}
 	g.done += known(tokens)
+}
+
+// forget leaves out the pairs with the smallest sums if there are too many: they have the least weight in the sum too.
+func (g *gloVe) forget() {
+	if len(g.pairs) <= g.most {
+		return
+	}
+	for g.low /= 4; len(g.pairs) > g.most/2; { // the limit falls again where sums have grown since
+		g.low = max(2*g.low, 0.25)
+		maps.DeleteFunc(g.pairs, func(_ uint64, x float32) bool { return x < g.low })
+	}
 }
 
 // pair is one term of the sum.
@@ -128,14 +142,11 @@ func (g *gloVe) cells() [][]pair {
 		at := int(i%grid)*grid + int(j%grid)
 		cells[at] = append(cells[at], pair{i, j, x})
 	}
-	for k, key := range g.pairs.keys {
-		if key == 0 {
-			continue
-		}
-		i, j := int32((key-1)>>32), int32(uint32(key-1))
-		put(i, j, g.pairs.sums[k])
+	for key, x := range g.pairs {
+		i, j := int32(key>>32), int32(uint32(key))
+		put(i, j, x)
 		if i != j {
-			put(j, i, g.pairs.sums[k])
+			put(j, i, x)
 		}
 	}
 	for _, cell := range cells {
@@ -164,66 +175,3 @@ func (s *gloveState) learn(p pair) {
 }
 
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
-
-// pairTable adds numbers up by unordered pairs. It is an open hash table that
-// doubles up to a limit; then pairs with the smallest sums are forgotten: they
-// have the least weight in GloVe's sum too.
-type pairTable struct {
-	keys []uint64 // pair + 1, smaller number first; 0 is empty
-	sums []float32
-	used int
-	most int     // slots
-	low  float32 // sums below were forgotten
-}
-
-func newPairTable(slots, most int) pairTable {
-	return pairTable{keys: make([]uint64, slots), sums: make([]float32, slots), most: most}
-}
-
-func (t *pairTable) add(i, j int32, x float32) {
-	if i > j {
-		i, j = j, i
-	}
-	t.addKey(uint64(i)<<32+uint64(j)+1, x)
-	if t.used*4 > len(t.keys)*3 {
-		t.grow()
-	}
-}
-
-func (t *pairTable) addKey(key uint64, x float32) {
-	mask := uint64(len(t.keys) - 1)
-	at := key * 0x9E3779B97F4A7C15 >> (64 - bits.TrailingZeros(uint(len(t.keys))))
-	for t.keys[at] != key {
-		if t.keys[at] == 0 {
-			t.keys[at] = key
-			t.used++
-			break
-		}
-		at = (at + 1) & mask
-	}
-	t.sums[at] += x
-}
-
-// grow doubles the table, or forgets pairs until it is half empty.
-func (t *pairTable) grow() {
-	slots := len(t.keys) * 2
-	if slots > t.most {
-		slots = len(t.keys)
-	}
-	t.low /= 4 // the limit falls again where sums have grown since
-	for {
-		old := *t
-		if slots == len(old.keys) {
-			t.low = max(2*t.low, 0.25)
-		}
-		t.keys, t.sums, t.used = make([]uint64, slots), make([]float32, slots), 0
-		for k, key := range old.keys {
-			if key != 0 && old.sums[k] >= t.low {
-				t.addKey(key, old.sums[k])
-			}
-		}
-		if t.used*2 <= slots {
-			return
-		}
-	}
-}

@@ -55,24 +55,26 @@ func (v *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
 // clustering is the state of one k-means.
 type clustering struct {
 	k, dim  int
+	wide    int // k, padded
 	workers int
-	points  []float32 // [padded to TileRows][dim], of length one
-	centres []float32 // [k][dim]
-	panels  []float32 // the same, [k/TileColumns][dim][TileColumns]
-	of      []uint16  // cluster of each point
-	fit     []float32 // cosine of each point with its centre
+	points  []float32   // [n][dim], of length one
+	centres []float32   // [wide][dim], those behind k are zero
+	columns []float32   // the same, [dim][wide]
+	cosines [][]float32 // by worker, [blockRows][wide]
+	of      []uint16    // cluster of each point
+	fit     []float32   // cosine of each point with its centre
 	sizes   []int32
 }
 
 func newClustering(x *Vectors, o KMeansOptions) *clustering {
 	n := len(x.Vocabulary.Words)
-	padded := (n + kernels.TileRows - 1) / kernels.TileRows * kernels.TileRows
-	panels := (o.K + kernels.TileColumns - 1) / kernels.TileColumns
 	c := &clustering{
-		k: o.K, dim: x.Dim, workers: max(o.Workers, 1),
-		points: make([]float32, padded*x.Dim), centres: make([]float32, o.K*x.Dim),
-		panels: make([]float32, panels*x.Dim*kernels.TileColumns),
-		of:     make([]uint16, n), fit: make([]float32, n), sizes: make([]int32, o.K),
+		k: o.K, dim: x.Dim, wide: kernels.Pad(o.K), workers: max(o.Workers, 1),
+		points: make([]float32, n*x.Dim), of: make([]uint16, n), fit: make([]float32, n), sizes: make([]int32, o.K),
+	}
+	c.centres, c.columns = make([]float32, c.wide*x.Dim), make([]float32, c.wide*x.Dim)
+	for range c.workers {
+		c.cosines = append(c.cosines, make([]float32, blockRows*c.wide))
 	}
 	for i := range n {
 		embed.Unit(c.points[i*x.Dim:][:x.Dim], x.At(i))
@@ -80,32 +82,21 @@ func newClustering(x *Vectors, o KMeansOptions) *clustering {
 	for j, i := range rand.New(rand.NewPCG(o.Seed, uint64(o.K))).Perm(n)[:o.K] {
 		copy(c.centres[j*x.Dim:][:x.Dim], c.points[i*x.Dim:][:x.Dim])
 	}
-	c.pack()
 	return c
 }
 
-// pack lays the centres out for the kernel.
-func (c *clustering) pack() {
-	for j := range c.k {
-		panel := c.panels[j/kernels.TileColumns*c.dim*kernels.TileColumns:]
-		for d, v := range c.centres[j*c.dim:][:c.dim] {
-			panel[d*kernels.TileColumns+j%kernels.TileColumns] = v
-		}
-	}
-}
-
-// blockRows is how many points are held against one panel of centres before
-// the next panel: they and the panel stay in the second-level cache.
-const blockRows = 256
+// blockRows is how many points are held against all centres at once.
+const blockRows = 128
 
 // assign puts every point into the cluster whose centre is nearest, the first
 // of equals, and returns how many moved.
 func (c *clustering) assign() int {
+	kernels.Transpose(c.columns, c.centres, c.dim, c.wide, c.dim)
 	n := len(c.of)
 	blocks := (n + blockRows - 1) / blockRows
 	moved := make([]int, blocks)
-	kernels.Parallel(c.workers, blocks, func(_, s int) {
-		moved[s] = c.assignBlock(s*blockRows, min(n, (s+1)*blockRows))
+	kernels.Parallel(c.workers, blocks, func(worker, s int) {
+		moved[s] = c.assignBlock(c.cosines[worker], s*blockRows, min(n, (s+1)*blockRows))
 	})
 	clear(c.sizes)
 	for _, j := range c.of {
@@ -118,35 +109,19 @@ func (c *clustering) assign() int {
 	return total
 }
 
-func (c *clustering) assignBlock(lo, hi int) (moved int) {
-	var best [blockRows]float32
-	var at [blockRows]uint16
-	for i := range best {
-		best[i] = -2
-	}
-	var tile [kernels.TileRows * kernels.TileColumns]float32
-	for first := 0; first < c.k; first += kernels.TileColumns {
-		panel := c.panels[first*c.dim:][:c.dim*kernels.TileColumns]
-		columns := min(kernels.TileColumns, c.k-first)
-		for i := lo; i < hi; i += kernels.TileRows {
-			kernels.Tile(&tile, c.points[i*c.dim:], panel)
-			for row := range kernels.TileRows {
-				b := best[i-lo+row]
-				for j, v := range tile[row*kernels.TileColumns:][:columns] {
-					if v > b {
-						b = v
-						at[i-lo+row] = uint16(first + j)
-					}
-				}
-				best[i-lo+row] = b
+func (c *clustering) assignBlock(cosines []float32, lo, hi int) (moved int) {
+	kernels.GemmFrom(cosines, c.wide, nil, c.points[lo*c.dim:], c.dim, c.columns, c.wide, hi-lo, c.dim, c.wide)
+	for i := lo; i < hi; i++ {
+		at, best := uint16(0), float32(-2)
+		for j, v := range cosines[(i-lo)*c.wide:][:c.k] {
+			if v > best {
+				at, best = uint16(j), v
 			}
 		}
-	}
-	for i := lo; i < hi; i++ {
-		if c.of[i] != at[i-lo] {
+		if c.of[i] != at {
 			moved++
 		}
-		c.of[i], c.fit[i] = at[i-lo], best[i-lo]
+		c.of[i], c.fit[i] = at, best
 	}
 	return moved
 }
@@ -207,5 +182,4 @@ func (c *clustering) centre() {
 			embed.Unit(c.centres[j*c.dim:][:c.dim], sum)
 		}
 	})
-	c.pack()
 }

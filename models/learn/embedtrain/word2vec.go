@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/word/embed"
@@ -34,8 +35,7 @@ const maxWindow = 100 // far above what is of use
 
 // word2Vec trains skip-gram with negative sampling (Mikolov et al.
 // 2013). The words drawn against the true one are drawn once a window and not
-// once a pair, so that a window is a small matrix product (Ji et al. 2016, see
-// [kernels.Window]).
+// once a pair (Ji et al. 2016).
 //
 // Several workers learn from shares of a round in one set of weights, without
 // locks ("Hogwild", Recht et al. 2011): two that meet in a row may undo a step
@@ -51,36 +51,23 @@ type word2Vec struct {
 	in    []float32
 	out   []float32
 	keep  []float32 // chance that an occurrence is used
-	drawn alias     // words, by how often they are to be drawn
+	drawn []float64 // by word, how often it and those before it are to be drawn
 
 	learners []*learner
 	done     uint64 // tokens, all epochs
 	round    uint64
 }
 
-// learner is the scratch space of a worker. No two share a line of cache: all
-// of it is written at every window.
+// learner is the scratch space of a worker.
 type learner struct {
 	rng      rand.PCG
 	sentence []int32
-	context  []int32 // words of a window but for the one in the middle
-	outs     []int32 // that one and the words drawn against it
-	next     []int32 // the same of the next window
-	_        [cacheLine]byte
+	outs     []int32   // the word in the middle of a window and those drawn against it
+	step     []float32 // of a word beside it
 }
 
-const cacheLine = 64
-
-func newLearner(o embed.Options) *learner {
-	// One block of numbers, of thousands: small ones of several learners
-	// would lie side by side.
-	words := make([]int32, maxSentence+2*o.Window+2*(o.Negatives+1))
-	part := func(n int) (p []int32) {
-		p, words = words[:0:n], words[n:]
-		return p
-	}
-	return &learner{sentence: part(maxSentence), context: part(2 * o.Window), outs: part(o.Negatives + 1), next: part(o.Negatives + 1)}
-}
+// draw returns a number below 1.
+func (l *learner) draw() float64 { return float64(l.rng.Uint64()>>11) / (1 << 53) }
 
 // maxSentence is the length of the longest piece that is taken at once, as in
 // word2vec.
@@ -99,7 +86,7 @@ func newWord2Vec(v *Vocabulary, o embed.Options) *word2Vec {
 	}
 	w.sampling()
 	for range o.Workers {
-		w.learners = append(w.learners, newLearner(o))
+		w.learners = append(w.learners, &learner{step: make([]float32, w.rows)})
 	}
 	return w
 }
@@ -120,18 +107,14 @@ func (w *word2Vec) RoundSize() int { return 200_000 * w.o.Workers }
 // of word2vec's code, (√(f/s)+1)·s/f, and words drawn against others, by
 // their counts to the power of 3/4.
 func (w *word2Vec) sampling() {
-	n := len(w.v.Words)
-	w.keep = make([]float32, n)
-	power := make([]float64, n)
 	total := 0.0
-	for i, word := range w.v.Words {
+	for _, word := range w.v.Words {
 		f := float64(word.Count) / float64(w.v.Tokens)
 		s := w.o.Sample
-		w.keep[i] = float32(min(1, (math.Sqrt(f/s)+1)*s/f))
-		power[i] = math.Pow(float64(word.Count), 0.75)
-		total += power[i]
+		w.keep = append(w.keep, float32(min(1, (math.Sqrt(f/s)+1)*s/f)))
+		total += math.Pow(float64(word.Count), 0.75)
+		w.drawn = append(w.drawn, total)
 	}
-	w.drawn = newAlias(power, total)
 }
 
 // Round learns from one round of word numbers.
@@ -178,60 +161,46 @@ func (w *word2Vec) share(l *learner, tokens []int32, start int) {
 			if t == Break {
 				break
 			}
-			if w.keep[t] >= 1 || float32(l.rng.Uint64()>>40)/(1<<24) < w.keep[t] {
+			if w.keep[t] >= 1 || float32(l.draw()) < w.keep[t] {
 				l.sentence = append(l.sentence, t)
 			}
 		}
-		w.sentence(l, rate)
-	}
-}
-
-// sentence learns from the words of l.sentence. What is drawn for a word and
-// the row that comes into its window are asked of memory a word ahead: they lie
-// anywhere, and waiting for them costs as much as the products.
-func (w *word2Vec) sentence(l *learner, rate float32) {
-	if len(l.sentence) == 0 {
-		return
-	}
-	w.draw(l, 0)
-	for i := range l.sentence {
-		l.outs, l.next = l.next, l.outs
-		if i+1 < len(l.sentence) {
-			w.draw(l, i+1)
-		}
-		if in := i + 1 + w.o.Window; in < len(l.sentence) {
-			kernels.PrefetchWrite(w.in[int(l.sentence[in])*w.rows:][:w.rows])
-		}
-		w.window(l, i, rate)
-	}
-}
-
-// draw fills l.next with word i of the sentence and those drawn against it.
-func (w *word2Vec) draw(l *learner, i int) {
-	centre := l.sentence[i]
-	l.next = append(l.next[:0], centre)
-	for range w.o.Negatives {
-		if t := w.drawn.at(l.rng.Uint64()); t != centre {
-			l.next = append(l.next, t)
+		for i := range l.sentence {
+			w.window(l, i, rate)
 		}
 	}
-	for _, t := range l.next {
-		kernels.PrefetchWrite(w.out[int(t)*w.rows:][:w.rows])
-	}
 }
 
-// bounds returns those of the words around place i: the window shrinks at
-// random, so that near words count more.
-func (w *word2Vec) bounds(l *learner, i int) (lo, hi int) {
-	b := 1 + int((l.rng.Uint64()>>32)*uint64(w.o.Window)>>32)
-	return max(0, i-b), min(len(l.sentence), i+b+1)
-}
-
-// window learns from each of the words around place i, against the word there.
+// window learns from each of the words around place i of the sentence, against the word there and some that are drawn: a step of
+// gradient ascent of log σ(x·o) for the true pair and of log σ(-x·o) for the others. The window shrinks at random, so
+// that near words count more.
 func (w *word2Vec) window(l *learner, i int, rate float32) {
-	lo, hi := w.bounds(l, i)
-	l.context = append(append(l.context[:0], l.sentence[lo:i]...), l.sentence[i+1:hi]...)
-	kernels.Window(w.in, w.in, w.out, w.rows, l.context, l.outs, rate)
+	centre := l.sentence[i]
+	l.outs = append(l.outs[:0], centre)
+	for range w.o.Negatives {
+		at, _ := slices.BinarySearch(w.drawn, l.draw()*w.drawn[len(w.drawn)-1])
+		if t := int32(min(at, len(w.drawn)-1)); t != centre {
+			l.outs = append(l.outs, t)
+		}
+	}
+	reach := 1 + int(l.draw()*float64(w.o.Window))
+	for k := max(0, i-reach); k < min(len(l.sentence), i+reach+1); k++ {
+		if k == i {
+			continue
+		}
+		x := w.in[int(l.sentence[k])*w.rows:][:w.rows]
+		clear(l.step)
+		for n, t := range l.outs {
+			o := w.out[int(t)*w.rows:][:w.rows]
+			by := -rate / float32(1+math.Exp(-float64(kernels.Dot(x, o))))
+			if n == 0 {
+				by += rate
+			}
+			kernels.Axpy(by, o, l.step)
+			kernels.Axpy(by, x, o)
+		}
+		kernels.Add(x, l.step)
+	}
 }
 
 // Vectors returns the trained vectors.

@@ -165,12 +165,6 @@ func dotAVX2(x, y *float32, n int) float32
 func axpyAVX2(y, x *float32, a float32, n int)
 
 //go:noescape
-func windowAVX2(dst, in, out *float32, width int, inputs *int32, n int, s *windowStep)
-
-//go:noescape
-func tileAVX2(dst, a, b *float32, n int)
-
-//go:noescape
 func narrowAVX2(dst *int16, x *float32, scale float32, n int)
 
 //go:noescape
