@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/word/embed"
@@ -51,7 +50,7 @@ type word2Vec struct {
 	in    []float32
 	out   []float32
 	keep  []float32 // chance that an occurrence is used
-	drawn []float64 // by word, how often it and those before it are to be drawn
+	drawn []int32   // words, each as often as it is to be drawn
 
 	learners []*learner
 	done     uint64 // tokens, all epochs
@@ -63,7 +62,8 @@ type learner struct {
 	rng      rand.PCG
 	sentence []int32
 	outs     []int32   // the word in the middle of a window and those drawn against it
-	step     []float32 // of a word beside it
+	said     []float32 // what they say of a word beside it
+	step     []float32 // of that word
 }
 
 // draw returns a number below 1.
@@ -113,9 +113,18 @@ func (w *word2Vec) sampling() {
 		s := w.o.Sample
 		w.keep = append(w.keep, float32(min(1, (math.Sqrt(f/s)+1)*s/f)))
 		total += math.Pow(float64(word.Count), 0.75)
-		w.drawn = append(w.drawn, total)
+	}
+	sum := 0.0
+	for i, word := range w.v.Words {
+		sum += math.Pow(float64(word.Count), 0.75)
+		for float64(len(w.drawn)) < sum/total*drawnSize {
+			w.drawn = append(w.drawn, int32(i))
+		}
 	}
 }
+
+// drawnSize is how many words there are to draw from: word2vec has a hundred times as many, which no cache holds.
+const drawnSize = 1 << 20
 
 // Round learns from one round of word numbers.
 func (w *word2Vec) Round(tokens []int32) {
@@ -178,8 +187,7 @@ func (w *word2Vec) window(l *learner, i int, rate float32) {
 	centre := l.sentence[i]
 	l.outs = append(l.outs[:0], centre)
 	for range w.o.Negatives {
-		at, _ := slices.BinarySearch(w.drawn, l.draw()*w.drawn[len(w.drawn)-1])
-		if t := int32(min(at, len(w.drawn)-1)); t != centre {
+		if t := w.drawn[int(l.draw()*float64(len(w.drawn)))]; t != centre {
 			l.outs = append(l.outs, t)
 		}
 	}
@@ -189,15 +197,17 @@ func (w *word2Vec) window(l *learner, i int, rate float32) {
 			continue
 		}
 		x := w.in[int(l.sentence[k])*w.rows:][:w.rows]
+		l.said = l.said[:0]
+		for _, t := range l.outs {
+			l.said = append(l.said, kernels.Dot(x, w.out[int(t)*w.rows:][:w.rows]))
+		}
+		kernels.Sigmoid(l.said)
+		l.said[0]-- // the true word
 		clear(l.step)
 		for n, t := range l.outs {
 			o := w.out[int(t)*w.rows:][:w.rows]
-			by := -rate / float32(1+math.Exp(-float64(kernels.Dot(x, o))))
-			if n == 0 {
-				by += rate
-			}
-			kernels.Axpy(by, o, l.step)
-			kernels.Axpy(by, x, o)
+			kernels.Axpy(-rate*l.said[n], o, l.step)
+			kernels.Axpy(-rate*l.said[n], x, o)
 		}
 		kernels.Add(x, l.step)
 	}
