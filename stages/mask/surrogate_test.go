@@ -17,7 +17,7 @@ func TestFates(t *testing.T) {
 	const notes, patients = 12, 200
 	name := func(m *mask.Masker, patient, note int) string {
 		n := mask.Note{ID: fmt.Appendf(nil, "%d-%d", patient, note), Patient: fmt.Appendf(nil, "p%d", patient)}
-		return masked(t, m, n, "se va [PERSON:Quirogabal]")
+		return masked(t, m, n, "está mejor y se va [PERSON:Quirogabal]")
 	}
 	m := masker()
 	same, others, first := 0, 0, ""
@@ -33,7 +33,7 @@ func TestFates(t *testing.T) {
 		switch {
 		case len(in) == 1:
 			same++
-		case len(in) > notes/2:
+		case len(in) > notes/3: // some names are frequent
 			others++
 		}
 	}
@@ -94,8 +94,8 @@ func firstOf(m map[string]int) string {
 	return ""
 }
 
-// TestSpelledLikeTheNote: a name with accents has one with accents in its place, and one
-// that is written without has one without, whatever the note has.
+// TestSpelledLikeTheNote: a name with accents has one with accents in its place, one that is
+// written without them has one without, and where a name has none to show the note tells.
 func TestSpelledLikeTheNote(t *testing.T) {
 	m := newMasker(t, mask.Options{Default: chain(t, "surrogate strategy=markov"), Key: testKey(t, 4)})
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func TestSpelledLikeTheNote(t *testing.T) {
 		{"acude a consulta por dolor de rodilla de larga evolucion, sin fiebre ni perdida de peso, se pauta ibuprofeno y reposo relativo, control en dos semanas con su enfermera. ", false, "Moreno"},
 		{"acude a consulta por lumbalgia, está mejor. ", true, "García"},
 		{"acude a consulta por lumbalgia, está mejor. ", false, "Garcia"},
-		{"acude a consulta por lumbalgia, está mejor. ", false, "Moreno"},
+		{"acude a consulta por lumbalgia, está mejor. ", true, "Moreno"},
 		{"acude a consulta por dolor, sin fiebre. ", true, "García"},
 	} {
 		n := 0

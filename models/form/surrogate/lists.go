@@ -132,7 +132,6 @@ func newLists() *lists {
 		l.addGiven(name, given{origin(slices.Index([]string{"es", "ca", "other"}, from)), gender == "f"})
 	}
 	for _, file := range []string{"lists/surnames.txt", "lists/own-surnames.txt"} {
-		l.next()
 		for name := range lines(file) {
 			if o, added := l.addSurname(name, true); added {
 				l.add(surnames+pool(o), name)
@@ -150,23 +149,19 @@ func newLists() *lists {
 	for o := range pool(elsewhere) {
 		l.pools[twoMen+o].single, l.pools[twoWomen+o].single = &l.pools[menNames+o], &l.pools[womenNames+o]
 	}
-	for _, at := range [...]pool{menNames, womenNames} { // rare Catalan names are too few to hide anybody
-		few := &l.pools[at+pool(catalan)]
-		few.tail = append(few.tail, l.pools[at+pool(spanish)].tail...)
-	}
 	for o := range numOrigins {
 		l.pools[menNames+pool(o)].rarer, l.pools[womenNames+pool(o)].rarer = l.rarer[0], l.rarer[1]
 		d := &l.pools[surnames+pool(o)]
 		d.parts, d.rarer = append(slices.Clone(d.tail), l.towns[o]...), l.towns[o]
 	}
-	l.sortBands()
+	l.weigh()
 	return l
 }
 
-// sortBands makes the bands of all pools, and notes which names are written with accents.
-func (l *lists) sortBands() {
+// weigh adds up the weights of all pools, and notes which names are written with accents.
+func (l *lists) weigh() {
 	for at := range l.pools {
-		l.pools[at].sortBands()
+		l.pools[at].weigh()
 	}
 	for _, accents := range [...]bool{false, true} { // rare names that are written both ways are written without
 		for at := range l.pools[:towns] {
@@ -183,7 +178,6 @@ func (l *lists) sortBands() {
 // takeIn sorts the entries of the lists whose names begin so; spain: their surnames
 // are of Spain.
 func (l *lists) takeIn(files fs.FS, prefix string, spain bool) {
-	l.next()
 	for e, err := range gazetteer.Entries(files) {
 		if err != nil {
 			panic("surrogate: " + err.Error()) // the gazetteer's own test reads them
@@ -191,14 +185,6 @@ func (l *lists) takeIn(files fs.FS, prefix string, spain bool) {
 		if strings.HasPrefix(e.List, prefix) {
 			l.sort(e, spain)
 		}
-	}
-}
-
-// next says that the names that are added from here on are of another list.
-func (l *lists) next() {
-	for at := range l.pools[:towns] {
-		d := &l.pools[at]
-		d.lists = append(d.lists, len(d.tail))
 	}
 }
 

@@ -67,12 +67,12 @@ func NewNames(all []Name) *Names {
 			}
 		}
 		d.tail = slices.DeleteFunc(rest, func(name string) bool { _, known := t.people[folded(name)]; return known })
-		d.head, d.weight, d.lists = nil, nil, nil
+		d.head, d.weight, d.others, d.rare = nil, nil, 1, 1 // hardly anybody has what the table lacks
 	}
 	for _, n := range all {
 		t.take(n)
 	}
-	t.sortBands()
+	t.weigh()
 	return &Names{t.lists}
 }
 

@@ -126,15 +126,11 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 		count = &w.last
 	}
 	*count++
-	as, accents := w.lists.rankOf(at, original), w.lists.accented[string(original)]
 	for attempt := range attempts {
 		rng := w.Source.Draw(what, *count, original, attempt)
-		w.name = list.of(w.name[:0], rng, as)
+		w.name = list.of(w.name[:0], rng)
 		if at < towns && rng.IntN(slipsOne) == 0 {
 			w.name = slip(w.name, rng)
-		}
-		if at < towns && attempt < alike && hasAccents(w.name) != accents {
-			continue
 		}
 		if w.fits(original) {
 			w.used = append(append(w.used, w.try...), ' ')
@@ -143,11 +139,6 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 	}
 	return nil
 }
-
-// alike is how often a name is drawn again that would have an accent where the original
-// would have none, or none where it would: so whatever the habit of a house is with
-// accents, as many names show it as did.
-const alike = 20
 
 // fits tells whether what was drawn may stand for the folded original.
 func (w *Writer) fits(original []byte) bool {

@@ -41,15 +41,15 @@ func TestShapes(t *testing.T) {
 		kind, value string
 		want        string // a regular expression
 	}{
-		{"person", "García López, Ana", `^\p{Lu}\p{L}+ \p{Lu}\p{L}+, \p{Lu}\p{L}+$`},
-		{"person", "GARCIA LOPEZ, ANA", `^[A-ZÑÇ·]+ [A-ZÑÇ·]+, [A-ZÑÇ·]+$`},
+		{"person", "García López, Ana", `^\p{Lu}\p{L}+ \p{Lu}\p{L}+, \p{Lu}\p{L}+( \p{Lu}\p{L}+)?$`},
+		{"person", "GARCIA LOPEZ, ANA", `^[A-ZÑÇ·]+ [A-ZÑÇ·]+, [A-ZÑÇ·]+( [A-ZÑÇ·]+)?$`},
 		{"person", "garcia lopez ana", `^[a-zñç·]+ [a-zñç·]+ [a-zñç·]+$`},
 		{"person", "A. G. L.", `^[A-Z]\. [A-Z]\. [A-Z]\.$`},
-		{"person", "debora g.", `^[\p{Ll}·]+ [a-z]\.$`},
+		{"person", "debora g.", `^[\p{Ll}·]+( [\p{Ll}·]+)? [a-z]\.$`},
 		{"person", "j. fernandez", `^[a-z]\. [a-zñç·]+$`},
-		{"person", "Ana de la Fuente", `^\p{Lu}\p{L}+ de la \p{Lu}\p{L}+$`},
+		{"person", "Ana de la Fuente", `^\p{Lu}\p{L}+( \p{Lu}\p{L}+)? de la \p{Lu}\p{L}+$`},
 		{"person", "Pérez-Gil", `^\p{L}+-\p{L}+$`},
-		{"person", "Dra. Ana G.", `^Dra\. \p{L}+ [A-Z]\.$`},
+		{"person", "Dra. Ana G.", `^Dra\. \p{L}+( \p{L}+)? [A-Z]\.$`},
 		{"person", "12", `^-$`},
 		{"person", "de la", `^-$`},
 		{"place", "Hospital Universitario La Ribera", `^Hospital Universitario [\p{L}1].+$`},
@@ -106,7 +106,10 @@ func TestKept(t *testing.T) {
 		for line := range lines("lists/given.txt") {
 			name := strings.Fields(line)[2]
 			got := write(w.Person, name+" García")
-			first, _, _ := strings.Cut(got, " ")
+			first, rest, _ := strings.Cut(got, " ")
+			if strings.Contains(rest, " ") {
+				continue // María of a pair may be of either language
+			}
 			was, now := l.given[strings.ToLower(name)], l.given[strings.ToLower(first)]
 			if _, known := l.given[strings.ToLower(first)]; !known {
 				rare++
@@ -117,7 +120,7 @@ func TestKept(t *testing.T) {
 			}
 		}
 	}
-	if n < 3*2500 || rare == 0 || rare > n/5 || moved > n/200 {
+	if n < 3*1700 || rare == 0 || rare > n/5 || moved > n/30 { // of hardly known ones the lists only guess
 		t.Errorf("%d names, %d rare, %d of another origin", n, rare, moved)
 	}
 	w := NewWriter(&hashed{})
@@ -239,7 +242,7 @@ func TestNeverBack(t *testing.T) {
 		parts := []string{rapid.SampledFrom(given).Draw(t, "given"), rapid.SampledFrom(last).Draw(t, "first"), rapid.SampledFrom(last).Draw(t, "second")}
 		avoid := map[string]bool{}
 		for _, p := range parts {
-			avoid[folded(p)] = true
+			avoid[folded(p)] = !particles[strings.ToLower(p)] // San stays
 		}
 		value := strings.Join(parts, " ")
 		if rapid.Bool().Draw(t, "capitals") {
@@ -307,36 +310,43 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestRanks: what stands in place of a common name is common, of a rare one rare, and
-// Maria without accent is whose the second name is.
-func TestRanks(t *testing.T) {
+// TestTellsNothing: what stands in place of a common name is as often common as what stands
+// in place of a rare one, and one given name of two words as often as two. Maria without
+// accent is whose the second name is.
+func TestTellsNothing(t *testing.T) {
 	l := shipped()
 	for _, c := range []struct {
 		value   string
 		catalan bool
-		at      pool // in whose head the surrogate is
-		often   [2]int
+		at, two pool // in whose heads the surrogate may be
 	}{
-		{"García", false, surnames, [2]int{290, 300}},
-		{"Rubio", false, surnames, [2]int{290, 300}},
-		{"Rubió", false, surnames + pool(catalan), [2]int{280, 300}},
-		{"Rubio", true, surnames + pool(catalan), [2]int{280, 300}},
-		{"Qwertalinos", false, surnames, [2]int{0, 45}},
-		{"Maria Carmen", false, twoWomen, [2]int{290, 300}},
-		{"Maria Carmen", true, twoWomen, [2]int{290, 300}},
-		{"Maria Carme", false, twoWomen + pool(catalan), [2]int{290, 300}},
+		{"García", false, surnames, surnames},
+		{"Rubio", false, surnames, surnames},
+		{"Qwertalinos", false, surnames, surnames},
+		{"Rubió", false, surnames + pool(catalan), surnames + pool(catalan)},
+		{"Rubio", true, surnames + pool(catalan), surnames + pool(catalan)},
+		{"Ana", false, womenNames, twoWomen},
+		{"Covadonga", false, womenNames, twoWomen},
+		{"Maria Carmen", false, womenNames, twoWomen},
+		{"Maria Carme", false, womenNames + pool(catalan), twoWomen + pool(catalan)},
 	} {
-		n := 0
+		one, two := 0, 0
 		for seed := range uint64(300) {
 			w := NewWriter(&hashed{seed: seed << 32})
 			w.Catalan = c.catalan
 			got := folded(write(w.Person, c.value))
-			if slices.ContainsFunc(l.pools[c.at].head, func(name string) bool { return folded(name) == got }) {
-				n++
+			in := func(at pool) bool {
+				return slices.ContainsFunc(l.pools[at].head, func(name string) bool { return folded(name) == got })
+			}
+			if strings.Contains(got, " ") {
+				two++
+			}
+			if in(c.at) || in(c.two) {
+				one++
 			}
 		}
-		if n < c.often[0] || n > c.often[1] {
-			t.Errorf("%q, Catalan note %t: %d of 300 have a common name of pool %d, want %d to %d", c.value, c.catalan, n, c.at, c.often[0], c.often[1])
+		if given := c.two != c.at; one < 160 || one > 270 || given && (two < 60 || two > 120) || !given && two > 0 {
+			t.Errorf("%q, Catalan note %t: %d of 300 have a common name, %d one of two words", c.value, c.catalan, one, two)
 		}
 	}
 }
@@ -356,8 +366,8 @@ func TestSplices(t *testing.T) {
 	}
 }
 
-// TestNames: with a table a name has one in its place of the same gender that about as
-// many people bear, spelled as names are.
+// TestNames: with a table a name has one in its place of the same gender, as often as people
+// bear it, spelled as names are.
 func TestNames(t *testing.T) {
 	var table []Name
 	people := map[string]int{}
@@ -370,6 +380,7 @@ func TestNames(t *testing.T) {
 	}
 	table = append(table, Name{Surname, "GARCIA", 1_400_000}, Name{Man, "GARCIA", 20}, Name{Surname, "DE LA FUENTE", 900}, Name{Woman, "MARIA CARMEN", 700_000}, Name{Woman, "ANA BELEN", 600_000}, Name{Surname, "NOBODY", 0})
 	names := NewNames(table)
+	common, drawn := 0, 0
 	for _, n := range []int{0, 7, 60, 300, 599} {
 		for kind, value := range []string{table[n].Text + " Baldez", table[600+n].Text + " Baldez", "Ana " + table[1200+n].Text} {
 			for seed := range uint64(40) {
@@ -380,18 +391,22 @@ func TestNames(t *testing.T) {
 				if strings.HasPrefix(value, "Ana ") && len(got) > 1 {
 					word = folded(got[1])
 				}
-				was, is := table[kind*600+n].People, people[word]
+				is := people[word]
 				if is == 0 && word != "garcia" {
 					continue // misspelt, or of velum's own
 				}
-				if word != "garcia" && (is > was*60 || was > is*60) {
-					t.Errorf("%s, of %d people, became %s, of %d", value, was, word, is)
+				if is > 100_000 {
+					common++
 				}
+				drawn++
 				if kind < 2 && is > 0 && strings.HasSuffix(word, "a") != (kind == 1) {
 					t.Errorf("%s became %s", value, word)
 				}
 			}
 		}
+	}
+	if common*5 < drawn || common*2 > drawn { // of 7 million people 2.9 million have a name of more than 100,000
+		t.Errorf("%d of %d surrogates are common", common, drawn)
 	}
 	w := NewWriter(&hashed{seed: 3})
 	w.Use(names)
