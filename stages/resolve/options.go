@@ -17,7 +17,6 @@ type Options struct {
 	Categories map[string]string  // category of label set "pattern" to one of Labels; those left out are dropped
 	MinScore   map[string]float32 // by pattern category: below it a match without a right check digit is dropped
 	Priority   []string           // best first: "SOURCE" or "SOURCE:CATEGORY", see below
-	Overlap    string             // "hull" or "trim"
 	Always     []Entry            // phrases that are masked wherever they stand
 	Never      []string           // phrases that a model may not mask
 	Repeat     []string           // categories whose values are masked at their other places
@@ -100,7 +99,6 @@ func Defaults(labels string, words networks.Words) (Options, error) {
 	o := Options{
 		Labels:   labels,
 		Words:    words,
-		Overlap:  "hull",
 		Priority: []string{"list", "checked", "pattern:EMAIL", "pattern:IBAN", "pattern:URL", "model", "pattern", "rule"},
 		Rules:    map[string]bool{},
 		MinScore: map[string]float32{},
@@ -219,7 +217,7 @@ func compile(o Options) (*plan, error) {
 	}
 	p.labels = categoriesOf(set)
 	return p, firstOf(
-		p.vocabulary, p.overlap, p.patterns, p.priority, p.replaced, p.switches, p.packs, p.recognizers,
+		p.vocabulary, p.patterns, p.priority, p.replaced, p.switches, p.packs, p.recognizers,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -276,13 +274,6 @@ func (p *plan) recognizers() error {
 
 // vocabulary checks the lists of words.
 func (p *plan) vocabulary() error { return checkWords(p.Words) }
-
-func (p *plan) overlap() error {
-	if p.Overlap != "hull" && p.Overlap != "trim" {
-		return fmt.Errorf("overlap is %q; known: hull, trim", p.Overlap)
-	}
-	return nil
-}
 
 func (p *plan) patterns() error {
 	for from, to := range p.Categories {

@@ -166,7 +166,6 @@ func TestNoteProperties(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		o.Overlap = rapid.SampledFrom([]string{"hull", "trim"}).Draw(rt, "overlap")
 		o.MinScore = nil
 		o.Rules["date-borders"] = false // it leaves out what leads to a date, and the word between two
 		if rapid.Bool().Draw(rt, "lexicons") {

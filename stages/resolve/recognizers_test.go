@@ -46,7 +46,7 @@ func TestRecognizers(t *testing.T) {
 	if b.Reason[1] != pipeline.TooCostly || b.Reason[2] != pipeline.Sound {
 		t.Errorf("reasons %v", b.Reason)
 	}
-	if _, err := New(Options{Labels: "meddocan", Overlap: "hull", Categories: map[string]string{}, Recognizers: []*recognizers.Set{s}}); err == nil {
+	if _, err := New(Options{Labels: "meddocan", Categories: map[string]string{}, Recognizers: []*recognizers.Set{s}}); err == nil {
 		t.Error("a category of no label set was taken")
 	}
 }

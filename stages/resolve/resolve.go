@@ -34,7 +34,6 @@ func New(o Options) (pipeline.Step, error) {
 	}
 	return pipeline.Step{Name: "resolve", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
 		w := &worker{plan: p, counts: newTally(p), reader: reader{wordTable: p.words}}
-		w.Hull = p.Overlap == "hull"
 		w.resolve = w.note
 		for _, pack := range p.Packs {
 			w.machines = append(w.machines, pack.NewMachine())

@@ -385,7 +385,6 @@ func TestPanicIsQuarantined(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"labels":   func(o *Options) { o.Labels = "x" },
-		"overlap":  func(o *Options) { o.Overlap = "x" },
 		"category": func(o *Options) { o.Categories = map[string]string{"DNI": "x"} },
 		"pattern":  func(o *Options) { o.Categories = map[string]string{"x": "DNI"} },
 		"score":    func(o *Options) { o.MinScore = map[string]float32{"x": 1} },

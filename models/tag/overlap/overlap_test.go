@@ -26,7 +26,7 @@ func ownerOf(cands []Candidate, at int32) *Candidate {
 	var best *Candidate
 	for i := range cands {
 		c := &cands[i]
-		if c.Start <= at && at < c.End && (best == nil || c.before(best)) {
+		if c.Start <= at && at < c.End && (best == nil || c.compare(best) < 0) {
 			best = c
 		}
 	}
@@ -38,7 +38,7 @@ func TestMergeProperties(t *testing.T) {
 		text := []byte(rapid.StringMatching(`[a-z ,]{1,40}`).Draw(t, "text"))
 		cands := drawCandidates(t, int32(len(text)))
 		given := slices.Clone(cands)
-		m := Merger{Hull: rapid.Bool().Draw(t, "hull")}
+		m := Merger{}
 		spans := m.Merge(nil, text, cands)
 
 		at := 0
@@ -61,19 +61,14 @@ func TestMergeProperties(t *testing.T) {
 				continue
 			}
 			s := spans[covering[b]-1]
-			if !m.Hull && !Blank(text[b:b+1]) && s.Category != owner.Category {
-				t.Fatalf("byte %d: category %d, its best candidate has %d", b, s.Category, owner.Category)
-			}
-			if m.Hull && owner.Rank == 0 && ownsAll(given, owner) && s.Category != owner.Category {
+			if owner.Rank == 0 && ownsAll(given, owner) && s.Category != owner.Category {
 				t.Fatalf("byte %d: a winner lost its category", b)
 			}
 		}
-		if m.Hull {
-			for i := range given {
-				first, last := WithoutSpaces(text, given[i].Start, given[i].End)
-				if first < last && ownsAll(given, &given[i]) && covering[first] != covering[last-1] {
-					t.Fatalf("candidate %d was cut though nothing better touches it", i)
-				}
+		for i := range given {
+			first, last := WithoutSpaces(text, given[i].Start, given[i].End)
+			if first < last && ownsAll(given, &given[i]) && covering[first] != covering[last-1] {
+				t.Fatalf("candidate %d was cut though nothing better touches it", i)
 			}
 		}
 	})
@@ -82,7 +77,7 @@ func TestMergeProperties(t *testing.T) {
 // ownsAll tells whether nothing better overlaps a candidate.
 func ownsAll(cands []Candidate, c *Candidate) bool {
 	for at := c.Start; at < c.End; at++ {
-		if o := ownerOf(cands, at); o.before(c) || c.before(o) {
+		if o := ownerOf(cands, at); o.compare(c) != 0 {
 			return false
 		}
 	}
@@ -94,7 +89,7 @@ func TestMergeDoesNotDependOnOrder(t *testing.T) {
 		text := []byte(strings.Repeat("ab ", 12))
 		cands := drawCandidates(t, int32(len(text)))
 		shuffled := rapid.Permutation(cands).Draw(t, "order")
-		m := Merger{Hull: rapid.Bool().Draw(t, "hull")}
+		m := Merger{}
 		a := slices.Clone(m.Merge(nil, text, slices.Clone(cands)))
 		if b := m.Merge(nil, text, slices.Clone(shuffled)); !slices.Equal(a, b) {
 			t.Fatalf("%v and %v", a, b)
