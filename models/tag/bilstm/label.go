@@ -199,26 +199,15 @@ func (l *Labeller) each(do func(*waiting)) {
 func (l *Labeller) decode(p Piece) ([]pipeline.Tag, float64) {
 	n, stride := p.Hi-p.Lo, l.m.tr.Stride
 	l.path = Grow(l.path, n)
-	var probs []float32
 	if l.m.arch.Objective == "marginals" {
-		probs = l.marginals()
+		probs := l.marginals()
 		for t := range n {
 			l.path[t] = pipeline.Tag(kernels.ArgMax(probs[t*stride:(t+1)*stride], l.network.none[:stride]))
 		}
 	} else {
 		l.lattice.Viterbi(l.path)
 	}
-	if l.o.Confidence != tagger.MinMarginal {
-		return l.path, min(1, math.Exp(l.lattice.LogScore(l.path)-l.lattice.LogZ()))
-	}
-	if probs == nil {
-		probs = l.marginals()
-	}
-	least := float32(1)
-	for t := p.From; t < p.To; t++ {
-		least = min(least, probs[(t-p.Lo)*stride+int(l.path[t-p.Lo])])
-	}
-	return l.path, float64(least)
+	return l.path, min(1, math.Exp(l.lattice.LogScore(l.path)-l.lattice.LogZ()))
 }
 
 func (l *Labeller) marginals() []float32 {

@@ -98,7 +98,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 }
 
 // LabelSure is Label for a cascade. It decides the lines whose best path has at
-// least the probability sure (at tagger.MinMarginal: each of its tags): they get
+// least the probability sure: they get
 // tags, and their spans probabilities. All else is left open, and open says so
 // token by token: its marginals are written to probs, [tokens][tags]. The result
 // is the confidence of what is decided, 1 if nothing is.
@@ -152,16 +152,8 @@ func (l *Labeller) SpanProbs() []float32 { return l.spans.All() }
 // decode writes the best path of the sequence in the lattice and returns its
 // confidence.
 func (l *Labeller) decode(tags []pipeline.Tag) float64 {
-	if l.o.Confidence != tagger.MinMarginal {
-		z := l.lattice.Decode(tags)
-		return min(1, math.Exp(l.lattice.LogScore(tags)-z))
-	}
-	l.lattice.Viterbi(tags)
-	probs, least := l.marginals(), float32(1)
-	for t, y := range tags {
-		least = min(least, probs[t*l.m.stride+int(y)])
-	}
-	return float64(least)
+	z := l.lattice.Decode(tags)
+	return min(1, math.Exp(l.lattice.LogScore(tags)-z))
 }
 
 func (l *Labeller) marginals() []float32 {

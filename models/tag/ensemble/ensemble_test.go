@@ -309,7 +309,7 @@ func TestDeciding(t *testing.T) {
 	words := []string{"Ada", "Pardo", "Soto", "veo", "en", "/"} // no word that goes on in a span: what these believe is legal in any order
 	rapid.Check(t, func(t *rapid.T) {
 		text, tokens := note(strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "words"), " "))
-		how := rapid.SampledFrom([]tagger.Confidence{tagger.PathProbability, tagger.LineMinimum, tagger.MinMarginal}).Draw(t, "confidence")
+		how := rapid.SampledFrom([]tagger.Confidence{tagger.PathProbability, tagger.LineMinimum}).Draw(t, "confidence")
 		threshold := rapid.SampledFrom([]float32{0.3, 0.56, 0.8, 0.95, 2}).Draw(t, "threshold")
 		bias := rapid.SampledFrom([]float32{0, 1}).Draw(t, "bias")
 		var got [2][]pipeline.Tag

@@ -222,18 +222,11 @@ func (x *mixer) decode(probs []float32, tokens []pipeline.Token, open []bool, ta
 	x.lines(probs, tokens, open, func(lo, hi int, path []pipeline.Tag) {
 		copy(tags[lo:hi], path)
 		probs := probs[lo*x.set.Len() : hi*x.set.Len()]
-		spans := x.o.SpanProbs && someSpan(path)
-		if spans || x.o.Confidence != tagger.MinMarginal {
-			x.load(probs, hi-lo)
-		}
-		if spans {
+		x.load(probs, hi-lo)
+		if x.o.SpanProbs && someSpan(path) {
 			x.spans.Add(&x.lattice, tokens[lo:hi], path, 0, hi-lo)
 		}
-		if x.o.Confidence == tagger.MinMarginal {
-			all = min(all, float64(x.least(probs, path)))
-		} else {
-			all = x.o.Confidence.Join(all, x.probability(path))
-		}
+		all = x.o.Confidence.Join(all, x.probability(path))
 	})
 	return float32(all)
 }
@@ -246,15 +239,6 @@ func someSpan(path []pipeline.Tag) bool {
 // that the tag scheme allows.
 func (x *mixer) probability(path []pipeline.Tag) float64 {
 	return min(1, math.Exp(x.lattice.LogScore(path)-x.lattice.LogZ()))
-}
-
-// least is the least probability of a tag of a path.
-func (x *mixer) least(probs []float32, path []pipeline.Tag) float32 {
-	least := float32(1)
-	for t, y := range path {
-		least = min(least, probs[t*x.set.Len()+int(y)])
-	}
-	return least
 }
 
 // lines calls do with the best path of every line, with open of those alone that

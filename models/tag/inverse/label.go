@@ -160,12 +160,9 @@ func (l *labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 			sure = 1
 		}
 		line *= float64(sure)
-		switch l.o.Confidence {
-		case tagger.MinMarginal:
-			note = min(note, float64(sure))
-		case tagger.LineMinimum:
+		if l.o.Confidence == tagger.LineMinimum {
 			note = min(note, line)
-		default:
+		} else {
 			note *= float64(sure)
 		}
 	}

@@ -85,7 +85,6 @@ type Confidence uint8
 // The kinds of confidence.
 const (
 	PathProbability Confidence = iota // Π over lines of P(y*|line) (BOOT); shrinks with length
-	MinMarginal                       // min over tokens of P(y*_t|line); does not vanish with length
 	LineMinimum                       // min over lines of P(y*|line): the unit of confidence of reports
 )
 

@@ -111,11 +111,8 @@ func (m *Model) set(c *option.Config) error {
 // LabelOptions is what the configuration says of tagging.
 func LabelOptions(c *option.Config) tagger.LabelOptions {
 	o := tagger.LabelOptions{CacheBytes: int(c.Tag.Cache), Shared: c.Workers() > 1}
-	switch c.Tag.Confidence {
-	case "line":
+	if c.Tag.Confidence == "line" {
 		o.Confidence = tagger.LineMinimum
-	case "min_marginal":
-		o.Confidence = tagger.MinMarginal
 	}
 	return o
 }

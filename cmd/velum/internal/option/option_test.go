@@ -99,7 +99,7 @@ func TestMistakes(t *testing.T) {
 		{"number in a list", "read: {keep: [a, 5]}\n", `velum.yaml:1:14: read.keep: item 2: want text, have the number 5`},
 		{"too large", "tag: {recall: 1.5}\n", `velum.yaml:1:15: tag.recall: must lie between 0 and 1`},
 		{"too small", "choose: {k: -1}\n", `velum.yaml:1:13: choose.k: must be at least 0`},
-		{"bad word", "tag: {confidence: paht}\n", `velum.yaml:1:19: tag.confidence: "paht" is none of path, line, min_marginal; did you mean "path"?`},
+		{"bad word", "tag: {confidence: paht}\n", `velum.yaml:1:19: tag.confidence: "paht" is none of path, line; did you mean "path"?`},
 		{"bad size", "tag: {cache: 5MX}\n", `velum.yaml:1:14: tag.cache: want a size such as 64MiB, have "5MX"`},
 		{"bad duration", "run: {deadline: 5 hours}\n", `velum.yaml:1:17: run.deadline: want a duration such as 30s or 8h, have "5 hours"`},
 		{"duration without unit", "run: {deadline: 5}\n", `velum.yaml:1:17: run.deadline: want a duration such as 30s or 8h, have the number 5`},
