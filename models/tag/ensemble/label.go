@@ -155,7 +155,7 @@ func (l *Labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipelin
 	for t := range T {
 		parts[0].Weight[t] = 1
 		for k := range parts {
-			if asked && l.later.mixed[t] {
+			if asked && l.later.doubt[t] {
 				parts[k].Weight[t] = l.m.header.Weights[k]
 			}
 		}
@@ -180,13 +180,6 @@ func (l *Labeller) said(member int, text []byte, tokens []pipeline.Token, matche
 	})
 	return probs
 }
-
-// personal tells whether the first member of a cascade is sure, by the marginals of
-// a token, that it belongs to a span: then no other member uncovers it.
-func personal(row []float32) bool { return row[pipeline.O] < notPersonal }
-
-// notPersonal is the least probability of O at which the others have a say.
-const notPersonal = 0.03
 
 // mixer decodes marginals: of all paths that the tag scheme allows the one
 // whose tags have the largest product.

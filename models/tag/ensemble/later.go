@@ -14,8 +14,7 @@ type later struct {
 	tokens  []pipeline.Token
 	sum     []float32 // [tokens][tags]
 	open    []bool    // tokens of lines that the first member has not decided
-	doubt   []bool    // tokens of which it is not sure, and those beside them
-	mixed   []bool    // those of them about which the others have a say
+	doubt   []bool    // tokens of lines of which it is not sure
 	decided []float32 // probabilities of the spans in lines that are decided
 
 	member int // whose probabilities add adds
@@ -34,7 +33,7 @@ type waiting struct {
 func (x *later) room(n, labels int) {
 	n += len(x.tokens)
 	x.sum = slices.Grow(x.sum[:len(x.tokens)*labels], n*labels-len(x.tokens)*labels)[:n*labels]
-	for _, flags := range []*[]bool{&x.open, &x.doubt, &x.mixed} {
+	for _, flags := range []*[]bool{&x.open, &x.doubt} {
 		*flags = slices.Grow((*flags)[:len(x.tokens)], n-len(x.tokens))[:n]
 	}
 }
@@ -113,34 +112,29 @@ func (l *Labeller) joinSpans(decided, opened []float32, tokens []pipeline.Token,
 
 // ask looks at lines whose marginals of the first member stand in sum from the
 // place of token at on, with open at those alone, and asks the other members about
-// the tokens that have a tag in the best path of which the first is less sure than the
-// threshold, and about those beside them. It tells whether there are any; hear then
-// hears the answers.
+// the lines with a token that has a tag in the best path of which the first is less sure than the
+// threshold. It tells whether there are any; hear then hears the answers.
+//
+// Lines are asked about whole: a network that reads a part of one knows nothing of what
+// stands beside it, and errs at the borders of names that the first had right.
 func (l *Labeller) ask(at int, text []byte, tokens []pipeline.Token, matches []pipeline.Match, open []bool) bool {
 	x, n := &l.later, l.m.set.Len()
-	sum, doubt, mixed := x.sum[at*n:], x.doubt[at:], x.mixed[at:]
+	sum, doubt := x.sum[at*n:], x.doubt[at:]
 	clear(doubt)
-	some := false
 	l.mix.lines(sum, tokens, open, func(lo, hi int, path []pipeline.Tag) {
-		asked := lo // the tokens before have been looked at
+		line := sum[lo*n : hi*n]
 		for t, y := range path {
-			if sum[(lo+t)*n+int(y)] >= l.m.header.Threshold {
-				continue
-			}
-			some = true
-			for asked = max(asked, lo+t-beside); asked < min(hi, lo+t+beside+1); asked++ {
-				doubt[asked] = true
+			if line[t*n+int(y)] < l.m.header.Threshold {
+				kernels.AddScaled(line, l.m.header.Weights[0]-1, line)
+				for i := range doubt[lo:hi] {
+					doubt[lo+i] = true
+				}
+				return
 			}
 		}
 	})
-	if !some {
+	if !slices.Contains(doubt, true) {
 		return false
-	}
-	for i, d := range doubt {
-		row := sum[i*n : (i+1)*n]
-		if mixed[i] = d && !personal(row); mixed[i] {
-			kernels.AddScaled(row, l.m.header.Weights[0]-1, row)
-		}
 	}
 	for k, member := range l.members[1:] {
 		if s, ok := member.(deferring); ok {
@@ -148,17 +142,17 @@ func (l *Labeller) ask(at int, text []byte, tokens []pipeline.Token, matches []p
 			continue
 		}
 		l.probs = l.believes(k+1).Marginals(l.probs[:0], text, tokens, matches)
-		l.weigh(k+1, sum, mixed, l.probs, n)
+		l.weigh(k+1, sum, doubt, l.probs, n)
 	}
 	return true
 }
 
 // weigh adds the probabilities of a member, in rows stride apart, to those of the
-// tokens that are mixed.
-func (l *Labeller) weigh(member int, sum []float32, mixed []bool, probs []float32, stride int) {
+// tokens that are in doubt.
+func (l *Labeller) weigh(member int, sum []float32, doubt []bool, probs []float32, stride int) {
 	n, weight := l.m.set.Len(), l.m.header.Weights[member]
-	for i, m := range mixed {
-		if m {
+	for i, d := range doubt {
+		if d {
 			kernels.AddScaled(sum[i*n:(i+1)*n], weight, probs[i*stride:][:n])
 		}
 	}
@@ -178,7 +172,7 @@ func (l *Labeller) hear() {
 func (l *Labeller) add(note, from, to int, probs []float32, stride int) {
 	x, n := &l.later, l.m.set.Len()
 	from, to = x.notes[note].tokens+from, x.notes[note].tokens+to
-	l.weigh(x.member, x.sum[from*n:], x.mixed[from:to], probs, stride)
+	l.weigh(x.member, x.sum[from*n:], x.doubt[from:to], probs, stride)
 }
 
 // Waiting implements tagger.Later.
@@ -192,8 +186,3 @@ func (l *Labeller) Flush(done func(conf float32, spans []float32)) {
 	}
 	l.later.reset()
 }
-
-// beside is how many tokens on either side of one in doubt the others are asked
-// about too, as far as the line goes: of writers and kinds of document that no member
-// has seen the whole line masks no more (BENCHMARKS.md).
-const beside = 12
