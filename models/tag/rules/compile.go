@@ -25,17 +25,12 @@ type Pack struct {
 	networks   []compiled
 	finders    []int // networks that find spans, in the order of the file
 	states     []state
-	cheap      []numbered // tests of how a form is written
-	dear       []numbered // tests that look it up in lists and models, or match it; made when they decide something
+	predicates []numbered // tests of forms that are in no table of words
 	words      wordTable
-	startable  []startable    // by finder: with which forms it can begin
-	follows    []startable    // by finder: which forms can come second
-	begun      [2][]startable // the same as far as cheap tests tell: with whatever the dear ones say
-	alone      uint64         // finders in which nothing need come second
-	morph      bool           // some test asks for lemma or part of speech
-	listed     bool           // some test asks for lists
-	known      bool           // some test asks for the names from all over the world
-	looks      *firstLook     // nil: none is taken
+	startable  []startable // by finder: with which forms it can begin
+	morph      bool        // some test asks for lemma or part of speech
+	listed     bool        // some test asks for lists
+	known      bool        // some test asks for the names from all over the world
 	categories []pipeline.Category
 }
 
@@ -88,25 +83,16 @@ type arc struct {
 type outcomes [4]uint64
 
 // maxPredicates is how many different tests of a form a file may have.
-const maxPredicates = 64*len(outcomes{}) - 2
+const maxPredicates = 64*len(outcomes{}) - 1
 
-// Bits that are no tests: that the cheap ones were made, and the dear ones.
-const (
-	isTested  = 1       // bit 0
-	isSettled = 1 << 63 // of the last word
-)
+// isTested is the bit that is no test: that they were made.
+const isTested = 1
 
 func (o *outcomes) set(i int) { o[i/64] |= 1 << (i % 64) }
 func (o *outcomes) join(other outcomes) {
 	for i := range o {
 		o[i] |= other[i]
 	}
-}
-func (o *outcomes) and(other *outcomes) (both outcomes) {
-	for i := range o {
-		both[i] = o[i] & other[i]
-	}
-	return both
 }
 func (o *outcomes) fit(need, forbid *outcomes) bool {
 	return o[0]&need[0] == need[0] && o[1]&need[1] == need[1] && o[2]&need[2] == need[2] && o[3]&need[3] == need[3] &&
@@ -205,12 +191,11 @@ func Compile(text string, r Resources) (*Pack, error) {
 		return nil, err
 	}
 	for _, i := range c.pack.finders {
-		first, second := c.beginnings(c.pack.networks[i].start)
-		c.pack.startable, c.pack.follows = append(c.pack.startable, first), append(c.pack.follows, second)
+		start := c.pack.networks[i].start
+		first := c.startable(start, map[int32]bool{})
+		first.any = first.any || c.passes(start, map[int32]bool{})
+		c.pack.startable = append(c.pack.startable, first)
 	}
-	c.pack.begun = [2][]startable{c.pack.likely(c.pack.startable), c.pack.likely(c.pack.follows)}
-	c.pack.alone = finders(c.pack.follows, &outcomes{})
-	c.pack.looks = newFirstLook(c.pack)
 	slices.Sort(c.pack.categories)
 	c.pack.categories = slices.Compact(c.pack.categories)
 	return c.pack, nil
@@ -389,10 +374,8 @@ func (c *compiler) formTest(a *arc, t *test) error {
 			return err
 		}
 		c.known[key] = i
-		if p != nil && dear[t.name] {
-			c.pack.dear = append(c.pack.dear, numbered{p, i})
-		} else if p != nil {
-			c.pack.cheap = append(c.pack.cheap, numbered{p, i})
+		if p != nil {
+			c.pack.predicates = append(c.pack.predicates, numbered{p, i})
 		}
 	}
 	if t.not {
@@ -482,24 +465,9 @@ func (c *compiler) acts(a *arc, acts []act) error {
 	return nil
 }
 
-// beginnings returns the forms that a path from a state can begin with, and
-// those that can come second.
-func (c *compiler) beginnings(from int32) (first, second startable) {
-	var leads []int32
-	first = c.startable(from, map[int32]bool{}, &leads)
-	first.any = first.any || c.passes(from, map[int32]bool{})
-	walked := map[int32]bool{}
-	for _, to := range leads {
-		second.join(c.startable(to, walked, nil))
-		second.any = second.any || c.passes(to, map[int32]bool{}) // what ends may go on behind a call
-	}
-	second.any = second.any || first.any
-	return first, second
-}
-
-// startable walks over what consumes nothing to the first tests of a token.
-// leads, if it is not nil, takes the states behind that token.
-func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) (s startable) {
+// startable returns the forms that a path from a state can begin with: it walks over what
+// consumes nothing to the first tests of a token.
+func (c *compiler) startable(from int32, walked map[int32]bool) (s startable) {
 	if from == endOfNetwork || walked[from] {
 		return s
 	}
@@ -508,25 +476,16 @@ func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) 
 		a := &c.pack.states[from].arcs[i]
 		switch {
 		case a.what == nothing:
-			s.join(c.startable(a.to, walked, leads))
-			continue
+			s.join(c.startable(a.to, walked))
 		case a.what == called:
-			s.join(c.startable(c.pack.networks[a.network].start, walked, leads))
+			s.join(c.startable(c.pack.networks[a.network].start, walked))
 			if c.networkPasses(a.network) {
-				s.join(c.startable(a.to, walked, leads))
+				s.join(c.startable(a.to, walked))
 			}
-			continue
 		case a.need == outcomes{} && a.forbid == outcomes{}:
 			s.any = true
 		default:
 			s.ways = append(s.ways, [2]outcomes{a.need, a.forbid})
-		}
-		if leads != nil {
-			to := a.to
-			if a.what != one {
-				to = endOfNetwork // what comes next may be the same token, or lie far off
-			}
-			*leads = append(*leads, to)
 		}
 	}
 	return s
@@ -556,30 +515,6 @@ func (c *compiler) networkPasses(network int32) bool {
 		c.passing[network] = passes
 	}
 	return passes
-}
-
-// likely returns the same ways without the dear tests.
-func (p *Pack) likely(all []startable) (out []startable) {
-	var known outcomes
-	for i := range known {
-		known[i] = ^uint64(0)
-	}
-	for _, n := range p.dear {
-		known[n.bit/64] &^= 1 << (n.bit % 64)
-	}
-	for _, s := range all {
-		o := startable{any: s.any}
-		for _, way := range s.ways {
-			for i := range known {
-				way[0][i], way[1][i] = way[0][i]&known[i], way[1][i]&known[i]
-			}
-			if !slices.Contains(o.ways, way) {
-				o.ways = append(o.ways, way)
-			}
-		}
-		out = append(out, o)
-	}
-	return out
 }
 
 func (s *startable) join(other startable) {

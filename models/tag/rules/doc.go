@@ -58,9 +58,6 @@
 //
 // Cost: what a test says of a form is kept with the form, as one bit, and so is
 // which networks can begin with it; a token of running text costs one look-up.
-// Where all networks begin with words of the file (form, exact, words, and what
-// match writes out), two bytes at its beginning, one at its end and its length
-// throw most pairs of tokens out before that: see firstLook.
 // From one token all networks together may try MaxSteps arcs; what was found
 // until then counts, and Machine.Exhausted says how often it came to that. Forms
 // of more than maxForm bytes are in no list and match no expression. So time is

@@ -34,11 +34,9 @@ type Machine struct {
 	pack  *Pack
 	cache []kept
 
-	outcomes [1 << outcomeBits]knownForm
-
 	text    []byte
 	tokens  []pipeline.Token
-	seen    []knownForm // by token; nothing of those that nobody has asked for
+	seen    []knownForm // by token
 	blocked []int32     // by finder: the token at which it may begin again
 	stack   []config
 	frames  []frame
@@ -55,32 +53,20 @@ type Machine struct {
 	exhausted int64
 }
 
-// kept is what tests say of a form. The dear ones are made when a network could
-// begin there as far as the cheap ones tell: most words of a note, and most new
-// ones, need none of them.
+// kept is what tests say of a form.
 type kept struct {
 	hash uint64
 	knownForm
-	_ uint64 // makes it a cache line
 }
 
 type knownForm struct {
 	tests  outcomes
 	starts uint64 // finders that can begin with the form
-	second uint64 // finders in which it can come second
 }
 
-// cachedForms is how many forms a machine keeps, five megabytes. A power of
-// two. With a quarter of it a run of an archive took 5 % longer. Where most forms
-// are thrown out by their first look, those that are left fit into a second-level
-// cache.
-const (
-	cachedForms = 1 << 16
-	cachedFew   = 1 << 12
-)
-
-// outcomeBits: how many different outcomes of the cheap tests a machine keeps.
-const outcomeBits = 8
+// cachedForms is how many forms a machine keeps, three megabytes. A power of
+// two. With a quarter of it a run of an archive took 5 % longer.
+const cachedForms = 1 << 16
 
 // config is a place on a path.
 type config struct {
@@ -103,11 +89,7 @@ type frame struct {
 
 // NewMachine returns a machine for one goroutine.
 func (p *Pack) NewMachine() *Machine {
-	size := cachedForms
-	if p.looks != nil {
-		size = cachedFew
-	}
-	return &Machine{pack: p, cache: make([]kept, size), blocked: make([]int32, len(p.finders))}
+	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders))}
 }
 
 // Exhausted returns from how many tokens a search was ended by MaxSteps.
@@ -118,88 +100,17 @@ func (m *Machine) Exhausted() int64 { return m.exhausted }
 // slice is good until the next call.
 func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
 	m.text, m.tokens, m.finds = text, tokens, m.finds[:0]
-	m.seen = slices.Grow(m.seen[:0], len(tokens))[:len(tokens)]
+	m.seen = m.seen[:0]
 	clear(m.blocked)
-	if m.pack.looks == nil {
-		m.all()
-		return m.finds
+	for _, t := range tokens {
+		m.seen = append(m.seen, m.look(text[t.Start:t.End]))
 	}
-	clear(m.seen)
-	next := m.glance(0)
 	for i := range tokens {
-		s := next.first
-		if next = m.glance(i + 1); m.inLine(i + 1) {
-			s &= next.second
-		} else {
-			s &= m.pack.alone
-		}
-		if s != 0 {
-			m.begin(int32(i), s)
+		if s := m.seen[i].starts; s != 0 {
+			m.from(int32(i), s)
 		}
 	}
 	return m.finds
-}
-
-// all looks at every token, where none can be thrown out by its first look.
-func (m *Machine) all() {
-	for i := range m.tokens {
-		m.seen[i] = m.look(m.text[m.tokens[i].Start:m.tokens[i].End])
-	}
-	for i := range m.tokens {
-		if s := m.seen[i].starts & m.second(int32(i)); s != 0 {
-			m.begin(int32(i), s)
-		}
-	}
-}
-
-// glance takes the first look at token i, if there is one: see firstLook.
-func (m *Machine) glance(i int) (o may) {
-	if i < len(m.tokens) {
-		t := &m.tokens[i]
-		o = m.pack.looks.of(m.text[t.Start:t.End], t.Flags)
-	}
-	return o
-}
-
-// begin runs those of the networks s that can begin with token i.
-func (m *Machine) begin(i int32, s uint64) {
-	if s &= m.known(i).starts; s == 0 || s&m.second(i) == 0 { // as far as cheap tests tell
-		return
-	}
-	if s = m.settled(i).starts & m.second(i); s != 0 {
-		m.from(i, s)
-	}
-}
-
-// inLine tells whether token i stands in the line of the one before.
-func (m *Machine) inLine(i int) bool {
-	return i < len(m.tokens) && m.tokens[i].Flags&pipeline.LineStart == 0
-}
-
-// second returns the finders in which what stands behind token i can come second.
-func (m *Machine) second(i int32) uint64 {
-	if m.inLine(int(i) + 1) {
-		return m.known(i + 1).second
-	}
-	return m.pack.alone
-}
-
-// known returns what is known of a token: at least what the cheap tests say.
-func (m *Machine) known(t int32) *knownForm {
-	k := &m.seen[t]
-	if k.tests[0]&isTested == 0 {
-		*k = m.look(m.text[m.tokens[t].Start:m.tokens[t].End])
-	}
-	return k
-}
-
-// settled returns what all tests say of a token.
-func (m *Machine) settled(t int32) *knownForm {
-	k := m.known(t)
-	if !k.settled() {
-		m.settle(k, m.text[m.tokens[t].Start:m.tokens[t].End])
-	}
-	return k
 }
 
 // Spans appends the finds of a note that do not overlap to dst: see Disjoint.
@@ -405,11 +316,12 @@ func (m *Machine) consume(c *config, a *arc) bool {
 	if !m.placed(c).fit(a.place) {
 		return false
 	}
-	if c.offset == 0 {
-		if !m.settled(t).tests.fit(&a.need, &a.forbid) {
-			return false
-		}
-	} else if !m.rest(t, c.offset).tests.fit(&a.need, &a.forbid) {
+	known := &m.seen[t]
+	if c.offset > 0 {
+		m.left = m.look(m.text[m.tokens[t].Start+c.offset : m.tokens[t].End])
+		known = &m.left
+	}
+	if !known.tests.fit(&a.need, &a.forbid) {
 		return false
 	}
 	if a.what == peeked {
@@ -487,18 +399,7 @@ func (m *Machine) placed(c *config) (p place) {
 	return p
 }
 
-// rest returns what all tests say of what is left of a token.
-func (m *Machine) rest(t, offset int32) *knownForm {
-	text := m.text[m.tokens[t].Start+offset : m.tokens[t].End]
-	if m.left = m.look(text); !m.left.settled() {
-		m.settle(&m.left, text)
-	}
-	return &m.left
-}
-
-func (k *knownForm) settled() bool { return k.tests[len(k.tests)-1]&isSettled != 0 }
-
-// look returns what is known of a form: at least what the cheap tests say.
+// look returns what the tests say of a form.
 func (m *Machine) look(text []byte) knownForm {
 	hash := xxh3.Hash(text)
 	k := &m.cache[hash&uint64(len(m.cache)-1)]
@@ -508,31 +409,30 @@ func (m *Machine) look(text []byte) knownForm {
 	return k.knownForm
 }
 
-// settle makes the dear tests of a form, too, and keeps them.
-func (m *Machine) settle(k *knownForm, text []byte) {
-	m.lookUp(text)
+// test makes the tests of a form.
+func (m *Machine) test(text []byte) (k knownForm) {
 	f := &m.form
-	for i := range m.pack.dear {
-		if p := &m.pack.dear[i]; p.predicate(f) {
+	*f = form{text: text, shape: shapeOf(text), pos: f.pos[:0], lemma: f.lemma[:0]}
+	if len(text) > maxForm {
+		f.text = nil
+	} else {
+		m.lookUp(text)
+	}
+	k.tests = m.pack.words.find(f)
+	k.tests[0] |= isTested
+	for i := range m.pack.predicates {
+		if p := &m.pack.predicates[i]; p.predicate(f) {
 			k.tests.set(p.bit)
 		}
 	}
-	k.tests[len(k.tests)-1] |= isSettled
-	k.starts, k.second = finders(m.pack.startable, &k.tests), finders(m.pack.follows, &k.tests)
-	hash := xxh3.Hash(text)
-	if kept := &m.cache[hash&uint64(len(m.cache)-1)]; kept.hash == hash {
-		kept.knownForm = *k
-	}
+	k.starts = finders(m.pack.startable, &k.tests)
+	return k
 }
 
-// lookUp fills in what the dear tests ask of a form.
+// lookUp fills in what tests ask of a form beside its letters.
 func (m *Machine) lookUp(text []byte) {
 	f := &m.form
-	*f = form{text: text, pos: f.pos[:0], lemma: f.lemma[:0]}
-	if len(text) > maxForm {
-		f.text = nil
-		return
-	}
+	f.folded = gazetteer.Fold(m.folded[:0], text)
 	if m.pack.listed {
 		f.class = m.pack.resources.Lists.Classes(text)
 	}
@@ -543,39 +443,6 @@ func (m *Machine) lookUp(text []byte) {
 		f.pos = m.pack.resources.Morph.AppendPOS(f.pos, text)
 		f.lemma = m.pack.resources.Morph.AppendLemma(f.lemma, text)
 	}
-}
-
-// test makes the cheap tests of a form.
-func (m *Machine) test(text []byte) (k knownForm) {
-	f := &m.form
-	*f = form{text: text, shape: shapeOf(text), pos: f.pos[:0], lemma: f.lemma[:0]}
-	if len(text) > maxForm {
-		f.text = nil
-	} else {
-		f.folded = gazetteer.Fold(m.folded[:0], text)
-	}
-	k.tests = m.pack.words.find(f)
-	k.tests[0] |= isTested
-	for i := range m.pack.cheap {
-		if p := &m.pack.cheap[i]; p.predicate(f) {
-			k.tests.set(p.bit)
-		}
-	}
-	if len(m.pack.dear) == 0 {
-		k.tests[len(k.tests)-1] |= isSettled
-	}
-	return m.likely(&k.tests)
-}
-
-// likely returns in which finders a form with these outcomes of the cheap tests
-// may stand. Most forms have one of a few outcomes.
-func (m *Machine) likely(tests *outcomes) knownForm {
-	hash := (tests[0] ^ bits.RotateLeft64(tests[1], 17) ^ bits.RotateLeft64(tests[2], 31) ^ bits.RotateLeft64(tests[3], 47)) * 0x9E3779B97F4A7C15
-	k := &m.outcomes[hash>>(64-outcomeBits)]
-	if k.tests != *tests {
-		*k = knownForm{tests: *tests, starts: finders(m.pack.begun[0], tests), second: finders(m.pack.begun[1], tests)}
-	}
-	return *k
 }
 
 // finders returns those that a form fits.

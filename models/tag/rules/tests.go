@@ -39,9 +39,6 @@ var tests = map[string]struct {
 // with the form. No file can name it.
 const begins = "(begins)"
 
-// dear are the tests that cost more than a look at the letters.
-var dear = map[string]bool{"list": true, "known": true, "lemma": true, "pos": true, "match": true, begins: true}
-
 func testNames() []string { return slices.Sorted(maps.Keys(tests)) }
 
 // form is a form as the tests see it.
@@ -115,8 +112,8 @@ func shapeOf(text []byte) (s shape) {
 // predicate is a test of a form.
 type predicate func(f *form) bool
 
-// predicateOf makes the test of a form. Tests of words, and expressions that only
-// a few strings match, go into the table of words under their bit, and have none.
+// predicateOf makes the test of a form. Tests of words go into the table of words under
+// their bit, and have none.
 func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 	switch t.name {
 	case "any":
@@ -145,10 +142,6 @@ func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 		re, err := regexp.Compile(`^(?:` + t.values[0] + `)$`)
 		if err != nil {
 			return nil, t.at.errorf("no regular expression of RE2: %v", err)
-		}
-		if all := stringsOf(t.values[0]); all != nil {
-			c.pack.words.addLiteral(bit, all...)
-			return nil, nil
 		}
 		return func(f *form) bool { return f.text != nil && re.Match(f.text) }, nil
 	}
