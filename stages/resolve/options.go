@@ -16,7 +16,6 @@ type Options struct {
 	Labels     string             // label set of the spans: primary-care, meddocan...
 	Categories map[string]string  // category of label set "pattern" to one of Labels; those left out are dropped
 	MinScore   map[string]float32 // by pattern category: below it a match without a right check digit is dropped
-	Priority   []string           // best first: "SOURCE" or "SOURCE:CATEGORY", see below
 	Always     []Entry            // phrases that are masked wherever they stand
 	Never      []string           // phrases that a model may not mask
 	Repeat     []string           // categories whose values are masked at their other places
@@ -67,26 +66,38 @@ type NamedLexicon struct {
 	Lexicon
 }
 
-// origin is who proposed a candidate. It is finer than pipeline.SpanSource
-// and named by it in Options.Priority.
+// origin is who proposed a candidate, the better one first. It is finer than
+// pipeline.SpanSource.
 type origin uint8
 
 const (
-	byModel origin = iota
-	byPattern
-	byCheckedPattern // the check digit is right
+	byKnown origin = iota // who is known is no guess
 	byList
+	byCheckedPattern // the check digit is right
+	byForm           // a pattern of what has a form of its own: formed
+	byModel
+	byPattern
 	byRule
-	byKnown
-	numOrigins
 )
 
-var (
-	originNames = [numOrigins]string{"model", "pattern", "checked", "list", "rule", "known"}
-	sourceOf    = [numOrigins]pipeline.SpanSource{
-		pipeline.FromModel, pipeline.FromPattern, pipeline.FromPattern, pipeline.FromList, pipeline.FromRule, pipeline.FromKnown,
+var sourceOf = [...]pipeline.SpanSource{
+	byKnown: pipeline.FromKnown, byList: pipeline.FromList, byCheckedPattern: pipeline.FromPattern, byForm: pipeline.FromPattern,
+	byModel: pipeline.FromModel, byPattern: pipeline.FromPattern, byRule: pipeline.FromRule,
+}
+
+// formed are the categories of patterns that go before the model.
+var formed = []string{"EMAIL", "IBAN", "URL"}
+
+// ofPattern returns the origin of what a pattern finds.
+func ofPattern(c pipeline.Category, checked bool) origin {
+	switch {
+	case checked:
+		return byCheckedPattern
+	case slices.Contains(formed, c.String()):
+		return byForm
 	}
-)
+	return byPattern
+}
 
 // Defaults returns the options for a label set, with the lists of words that
 // rules go by. The numbers were chosen on MEDDOCAN train with held-out
@@ -99,7 +110,6 @@ func Defaults(labels string, words networks.Words) (Options, error) {
 	o := Options{
 		Labels:   labels,
 		Words:    words,
-		Priority: []string{"list", "checked", "pattern:EMAIL", "pattern:IBAN", "pattern:URL", "model", "pattern", "rule"},
 		Rules:    map[string]bool{},
 		MinScore: map[string]float32{},
 	}
@@ -191,9 +201,8 @@ type plan struct {
 	words    *wordTable
 	category []pipeline.Category // by pattern category
 	minScore []float32           // by pattern category
-	rank     [numOrigins][]uint16
-	repeat   []bool // by category
-	part     []bool // by category
+	repeat   []bool              // by category
+	part     []bool              // by category
 	always   phrases
 	alwaysAs []pipeline.Category // by entry
 	never    phrases
@@ -217,7 +226,7 @@ func compile(o Options) (*plan, error) {
 	}
 	p.labels = categoriesOf(set)
 	return p, firstOf(
-		p.vocabulary, p.patterns, p.priority, p.replaced, p.switches, p.packs, p.recognizers,
+		p.vocabulary, p.patterns, p.replaced, p.switches, p.packs, p.recognizers,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -294,34 +303,6 @@ func (p *plan) patterns() error {
 			return fmt.Errorf("min score: %w", err)
 		}
 		p.minScore[c] = score
-	}
-	return nil
-}
-
-// priority fills the table of ranks. What is not listed comes last.
-func (p *plan) priority() error {
-	n := pipeline.Categories()
-	for o := range p.rank {
-		p.rank[o] = slices.Repeat([]uint16{uint16(len(p.Priority))}, n)
-	}
-	clear(p.rank[byKnown])                         // who is known is no guess: before everything that no priority puts there
-	for at := len(p.Priority) - 1; at >= 0; at-- { // backwards: the first mention of a source counts
-		source, name, one := strings.Cut(p.Priority[at], ":")
-		o := slices.Index(originNames[:], source)
-		if o < 0 {
-			return fmt.Errorf("priority: unknown source %q; known: %s", source, strings.Join(originNames[:], ", "))
-		}
-		if !one {
-			for c := range n {
-				p.rank[o][c] = min(p.rank[o][c], uint16(at))
-			}
-			continue
-		}
-		c, err := pipeline.ParseCategory(name)
-		if err != nil {
-			return fmt.Errorf("priority: %w", err)
-		}
-		p.rank[o][c] = uint16(at)
 	}
 	return nil
 }

@@ -326,7 +326,7 @@ func (w *worker) fromModel() {
 		if len(probs) == len(w.model) {
 			s.Score = min(probs[i], 1)
 		}
-		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byModel][s.Category]})
+		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byModel)})
 	}
 	w.traced("model", true)
 }
@@ -350,13 +350,9 @@ func (w *worker) fromPatterns() {
 			w.counts.Low++
 			continue
 		}
-		by := byPattern
-		if m.Checked {
-			by = byCheckedPattern
-		}
 		w.cands = append(w.cands, overlap.Candidate{
 			Span: pipeline.Span{Start: m.Start, End: m.End, Score: m.Score, Category: c, Source: pipeline.FromPattern},
-			Rank: w.rank[by][m.Category],
+			Rank: uint16(ofPattern(m.Category, m.Checked)),
 		})
 	}
 }
@@ -369,7 +365,7 @@ func (w *worker) fromKnown() {
 		return
 	}
 	for _, s := range w.placed.Spans(w.from, b.Known.At(w.i)) {
-		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byKnown][s.Category]})
+		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byKnown)})
 	}
 }
 
@@ -378,7 +374,7 @@ func (w *worker) fromPacks() {
 	for _, m := range w.machines {
 		w.found = m.Spans(w.found[:0], w.text, w.tokens)
 		for _, s := range w.found {
-			w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byRule][s.Category]})
+			w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byRule)})
 		}
 	}
 }
@@ -391,13 +387,9 @@ func (w *worker) fromRecognizers() {
 		w.hits, w.costly = all, w.costly || !ok
 		for i := range all {
 			f := &all[i]
-			by := byPattern
-			if f.Checked {
-				by = byCheckedPattern
-			}
 			w.cands = append(w.cands, overlap.Candidate{
 				Span: pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Category: w.recognized[f.Category], Source: pipeline.FromPattern},
-				Rank: w.rank[by][f.Category],
+				Rank: uint16(ofPattern(f.Category, f.Checked)),
 			})
 		}
 	}
@@ -415,7 +407,7 @@ func (w *worker) propose(start, end int32, c pipeline.Category, by origin) {
 	}
 	w.cands = append(w.cands, overlap.Candidate{
 		Span: pipeline.Span{Start: start, End: end, Score: score, Category: c, Source: sourceOf[by]},
-		Rank: w.rank[by][c],
+		Rank: uint16(by),
 	})
 }
 

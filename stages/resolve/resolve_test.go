@@ -388,8 +388,6 @@ func TestBadOptions(t *testing.T) {
 		"category": func(o *Options) { o.Categories = map[string]string{"DNI": "x"} },
 		"pattern":  func(o *Options) { o.Categories = map[string]string{"x": "DNI"} },
 		"score":    func(o *Options) { o.MinScore = map[string]float32{"x": 1} },
-		"source":   func(o *Options) { o.Priority = []string{"x"} },
-		"priority": func(o *Options) { o.Priority = []string{"model:x"} },
 		"rule":     func(o *Options) { o.Rules = map[string]bool{"x": false} },
 		"repeat":   func(o *Options) { o.Repeat = []string{"x"} },
 		"always":   func(o *Options) { o.Always = []Entry{{"Pi", "x"}} },

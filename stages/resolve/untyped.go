@@ -72,7 +72,7 @@ func (w *worker) cutUntyped() {
 	}
 	w.cands = kept
 	for _, s := range w.cut {
-		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byModel][s.Category]})
+		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byModel)})
 	}
 }
 
