@@ -29,7 +29,7 @@ func newGazetteerBuildCommand(a *app) *cobra.Command {
 		Use:   "build --out FILE [CLASS=]LIST[,LIST...][?form=COLUMN&count=COLUMN+COLUMN]...",
 		Short: "Compile lists into one file",
 		Long: `Compile lists into one file: CSV or TSV (compressed with gzip or not), words with counts,
-the lists of INE, Softcatalà and wordfreq, plain lines. Class and columns are told from the
+the lists of INE and wordfreq, plain lines. Class and columns are told from the
 header where they can be; otherwise say them:
 
   GivenName=staff.csv?form=name          the column "name" holds given names

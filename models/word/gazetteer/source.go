@@ -2,6 +2,7 @@ package gazetteer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 )
 
 // A Source says how to read a list as others publish it: CSV or TSV with a
-// header (INE, open data portals), words with counts (wordfreq), Softcatalà's
-// forms with lemma and tag, plain lines, velum's own lists. What is left zero
+// header (INE, open data portals), words with counts (wordfreq),
+// plain lines, velum's own lists. What is left zero
 // is told from the file, and an error names what cannot be told.
 type Source struct {
 	Name      string   // of the file, for errors
@@ -120,8 +121,6 @@ func (p *sourceParser) parse() error {
 		return p.ownList()
 	case len(lines) == 0:
 		return &RowError{File: p.Name, Cause: "no entries", Remedy: "leave the list out"}
-	case p.Form == "" && share(lines, tagged):
-		return p.taggedForms()
 	}
 	if p.Separator == 0 {
 		p.Separator = separatorOf(lines)
@@ -175,53 +174,6 @@ func counted(line string) bool {
 	return i > 0 && i+1 < len(line) && strings.Trim(line[i+1:], "0123456789") == ""
 }
 
-// tagged tells whether a line is one of Softcatalà's: form, lemma, EAGLES tag
-// of a proper noun.
-func tagged(line string) bool {
-	f := strings.Fields(line)
-	return len(f) >= 3 && len(f[2]) == 7 && strings.HasPrefix(f[2], "NP")
-}
-
-// taggedForms reads Softcatalà's dictionary. A line that begins with # is
-// switched off there since a checker of spelling should not know the form.
-func (p *sourceParser) taggedForms() error {
-	n := 0
-	for line := range strings.Lines(p.text) {
-		n++
-		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		f := strings.Fields(line)
-		if len(f) != 3 || !tagged(line) {
-			p.bad(n, "", "not a form, a lemma and the tag of a proper noun", "one entry a line: FORM LEMMA NPMSSP0")
-			continue
-		}
-		class := p.Class
-		if class == 0 {
-			class = classOfTag(f[2])
-		}
-		if class != 0 {
-			p.entry(n, strings.ReplaceAll(f[0], "_", " "), class, 0)
-		}
-	}
-	return nil
-}
-
-// classOfTag reads an EAGLES tag as Softcatalà uses it: person names with a
-// gender are given names, those without are surnames; G is a place.
-func classOfTag(tag string) Class {
-	switch {
-	case tag[4:6] == "SP" && tag[2] == 'C':
-		return Surname
-	case tag[4:6] == "SP":
-		return GivenName
-	case tag[4] == 'G':
-		return Municipality
-	}
-	return 0
-}
-
 // ownList reads a list in the form of those that velum ships.
 func (p *sourceParser) ownList() error {
 	var class Class
@@ -235,24 +187,17 @@ func (p *sourceParser) ownList() error {
 		case err != nil:
 			p.bad(n, "", err.Error(), "one entry a line, optionally a tab and a count")
 		case e.Form != "":
-			p.entry(n, e.Form, or(p.Class, e.Class), e.Frequency)
+			p.entry(n, e.Form, cmp.Or(p.Class, e.Class), e.Frequency)
 		}
 	}
 	return nil
 }
 
-func or(a, b Class) Class {
-	if a != 0 {
-		return a
-	}
-	return b
-}
-
 // table reads rows of columns.
 func (p *sourceParser) table() error {
-	first, headerLine := true, p.headerLine()
+	first := true
 	for n, row := range p.rows() {
-		if first && (n < headerLine || len(row) == 1 && strings.TrimSpace(row[0]) == "") {
+		if first && len(row) == 1 && strings.TrimSpace(row[0]) == "" {
 			continue
 		}
 		if first {
@@ -268,22 +213,6 @@ func (p *sourceParser) table() error {
 		p.row(n, row)
 	}
 	return nil
-}
-
-// headerLines is where a header may stand: some lists begin with a title.
-const headerLines = 5
-
-// headerLine returns the line of the first known header; 0 if there is none.
-func (p *sourceParser) headerLine() int {
-	for n, row := range p.rows() {
-		if n > headerLines || p.NoHeader {
-			break
-		}
-		if p.layoutOf(row) != nil {
-			return n
-		}
-	}
-	return 0
 }
 
 // rows goes through the rows with the number of their line.
@@ -405,7 +334,7 @@ func (p *sourceParser) columns(row []string, n int) (header bool, err error) {
 				Remedy: "name both: 'Surname=" + p.Name + "?form=" + layouts[*layout].form + "' and 'GivenName=" + p.Name + "?form=" + other + "'"}
 		}
 		p.form = slices.Index(p.names, layouts[*layout].form)
-		p.Class = or(p.Class, layouts[*layout].class)
+		p.Class = cmp.Or(p.Class, layouts[*layout].class)
 		p.kind = p.firstOf(kindColumns)
 		p.counts = p.countsOf(p.names)
 	} else if p.Form == "" && !guessable(row) {
@@ -507,8 +436,8 @@ func (p *sourceParser) row(n int, row []string) {
 		return
 	}
 	if p.kind >= 0 && p.kind < len(row) {
-		if named, ok := kindNamed(strings.TrimSpace(row[p.kind])); ok {
-			class = or(p.Source.Class, named)
+		if named, err := ParseClass(strings.TrimSpace(row[p.kind])); err == nil {
+			class = cmp.Or(p.Source.Class, named)
 		} else if class == 0 {
 			p.bad(n, p.column(p.kind), "no class of that name", "known: "+strings.Join(classNames[:], ", "))
 			return
@@ -532,19 +461,6 @@ func (p *sourceParser) row(n int, row []string) {
 		return
 	}
 	p.entry(n, row[p.form], class, sum)
-}
-
-// kindNamed returns the class of that name, ours or one of the annotated
-// mentions of CANTEMIST, DisTEMIST, SympTEMIST and MultiCardioNER.
-func kindNamed(name string) (Class, bool) {
-	switch name {
-	case "FARMACO":
-		return Drug, true
-	case "SINTOMA", "ENFERMEDAD", "MORFOLOGIA_NEOPLASIA":
-		return MedicalTerm, true
-	}
-	c, err := ParseClass(name)
-	return c, err == nil
 }
 
 // maxCount is the largest count that is kept: there are not more people.
