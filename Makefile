@@ -28,7 +28,7 @@ run: build ## mask the sample archive, show what came out, and hold it against i
 	@rm -rf out/sample out/sample.private
 	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.985
 	@echo
-	@bin/velum evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.95 --brief
+	@bin/velum prove evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.95 --brief
 	@echo
 	@echo "masked notes  out/sample/masked      (Parquet: open it with DuckDB, pandas, Polars, Spark)"
 	@echo "spans         out/sample/spans       (offsets and categories, no text)"
@@ -77,13 +77,13 @@ models: build ## the embedded models, and the sample archive, again (../shared/d
 	$(MAKE) build
 	for model in cascade inverse; do scripts/data/models.sh $$model || exit 1; done
 	rm -rf $(SAMPLE) $(SAMPLE).gold
-	bin/velum synth --notes 3100 --seed 2026 --split train --reports 0.008 --months 2 --out $(SAMPLE) --to archive
+	bin/velum teach synth --notes 3100 --seed 2026 --split train --reports 0.008 --months 2 --out $(SAMPLE) --to archive
 
 papers: build ## the papers' models by name, as the papers measured them (../shared/data): PAPERS="--only v ngrid"
 	python3 scripts/bench/papers.py $(PAPERS)
 
 schema: ## configs/schema.json, from the table of options
-	$(GO) run ./cmd/velum config schema > configs/schema.json.new && mv configs/schema.json.new configs/schema.json
+	$(GO) run ./cmd/velum run options --schema > configs/schema.json.new && mv configs/schema.json.new configs/schema.json
 
 release: ## archives, deb, rpm, wheels, cask, bills of materials, SHA256SUMS in out/release; scripts/release/twice.sh makes and compares two
 	scripts/release/tools.sh out/tools

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,10 +80,10 @@ func noArgs(c *cobra.Command, args []string) error { return exactArgs(0)(c, args
 // exactArgs is cobra's ExactArgs with our exit code.
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) == n:
+		if len(args) == n {
 			return nil
-		case c.HasSubCommands():
+		}
+		if len(args) > 0 && exit.DidYouMean(args[0], verbNames(c)) != "" {
 			return unknownVerb(c, args)
 		}
 		if typed := withFlags(c, args); n == 0 && typed != "" {
@@ -110,6 +111,11 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	}
 	names := verbNames(c)
 	remedy := exit.DidYouMean(args[0], names)
+	for _, parent := range c.Root().Commands() { // one that stands below another
+		if slices.Contains(verbNames(parent), args[0]) {
+			remedy = "type `" + parent.CommandPath() + " " + args[0] + "`"
+		}
+	}
 	if remedy == "" {
 		remedy = "`velum help` lists all commands"
 	}

@@ -34,9 +34,9 @@ linkage joins quasi/ of DIR with a --table of people who are known: whoever matc
 passed: no more than --most times what guessing does; failed: more; no power: too little was left
 to tell, and how much is needed. Ends with exit code 15 unless all that were tried passed. What
 --json prints is for gate.attacks: the private report shows it and is green only if all passed.`,
-		Example: `  velum attack study/ --config study.yaml
-  velum attack study/ --config study.yaml --only names --misses 0.001,0.01,0.05 --json
-  velum attack study/ --config study.yaml --only linkage --table people.csv --k 5`,
+		Example: `  velum prove attack study/ --config study.yaml
+  velum prove attack study/ --config study.yaml --only names --misses 0.001,0.01,0.05 --json
+  velum prove attack study/ --config study.yaml --only linkage --table people.csv --k 5`,
 		Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Dir = args[0]

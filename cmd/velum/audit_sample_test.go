@@ -58,11 +58,11 @@ func TestAuditSample(t *testing.T) {
 	}
 	// a small model of our own: the test does not hang on those that ship
 	notes, model := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "tiny.velum")
-	velum(0, "synth", "--notes", "300", "--seed", "3", "--split", "train", "--density", "5", "--out", notes)
-	velum(0, "train", "--kind", "crf", "--train", notes, "--out", model, "--set", "train.iterations=5")
+	velum(0, "teach", "synth", "--notes", "300", "--seed", "3", "--split", "train", "--density", "5", "--out", notes)
+	velum(0, "teach", "train", "--kind", "crf", "--train", notes, "--out", model, "--set", "train.iterations=5")
 	in := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
-	velum(0, "synth", "--notes", "300", "--seed", "1", "--to", "archive", "--out", in[0])
-	velum(0, "synth", "--notes", "200", "--seed", "2", "--to", "archive", "--out", in[1])
+	velum(0, "teach", "synth", "--notes", "300", "--seed", "1", "--to", "archive", "--out", in[0])
+	velum(0, "teach", "synth", "--notes", "200", "--seed", "2", "--to", "archive", "--out", in[1])
 	out := filepath.Join(dir, "out")
 	command := []string{"run", "--in", in[0], "--in", in[1], "--out", out, "--model", model}
 	velum(0, append(command, "--audit", "40")...)

@@ -29,8 +29,8 @@ func newConvertCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert --in PATH --out PATH [--from FORMAT] [--to FORMAT]",
 		Short: "Convert labelled notes between brat, JSONL, CSV and Parquet, and from XML of i2b2",
-		Example: `  velum convert --in dev/ --from brat --out dev.jsonl --to jsonl
-  velum convert --in labels.jsonl --offsets-in utf16 --out brat/ --to brat`,
+		Example: `  velum teach convert --in dev/ --from brat --out dev.jsonl --to jsonl
+  velum teach convert --in labels.jsonl --offsets-in utf16 --out brat/ --to brat`,
 		Args: noArgs,
 		RunE: call(a, notes.Convert, &f),
 	}

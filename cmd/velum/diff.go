@@ -17,8 +17,8 @@ note. --list lists the places with the words that one of the two leaves readable
 file is private.
 
 Both outputs need their private trees beside them.`,
-		Example: `  velum diff masked/ masked-new/
-  velum diff masked/ masked-new/ --list private-places.jsonl`,
+		Example: `  velum prove diff masked/ masked-new/
+  velum prove diff masked/ masked-new/ --list private-places.jsonl`,
 		Args: exactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.Before, f.After = args[0], args[1]

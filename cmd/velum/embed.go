@@ -22,15 +22,15 @@ so that rare names do not.
 With --workers 1 the same notes, options and seed give the same file. By default all cores
 learn in the same vectors without waiting for each other: as good, but different in every
 run. GloVe gives the same file with any number of workers.`,
-		Example: `  velum embed --in archive/ --out words.velum --min-patients 5 --set read.columns.patient=patient_id
-  velum embed --in notes.jsonl.gz --out words.velum --normalization fold --clusters 128,1024
-  velum inspect --model words.velum --neighbours hospital`,
+		Example: `  velum teach embed --in archive/ --out words.velum --min-patients 5 --set read.columns.patient=patient_id
+  velum teach embed --in notes.jsonl.gz --out words.velum --normalization fold --clusters 128,1024
+  velum model inspect --model words.velum --neighbours hospital`,
 		Args: noArgs,
 		RunE: call(a, train.LearnVectors, &f),
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.In, "in", nil, "`PATH` of notes, may be repeated")
-	flags.StringVar(&f.From, "from", "", "their `FORMAT`: archive, lines, or one of velum convert; told from the names if left out")
+	flags.StringVar(&f.From, "from", "", "their `FORMAT`: archive, lines, or one of velum teach convert; told from the names if left out")
 	flags.StringVar(&f.Out, "out", "", "`FILE` to write")
 	flags.StringVar(&f.Name, "name", "", "name of the vectors (default: that of the file)")
 	flags.StringVar(&f.Method, "method", "skip-gram", "skip-gram or glove")

@@ -11,9 +11,9 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evaluate --gold PATH (--system PATH | --model FILE)",
 		Short: "Score spans against gold: precision, recall, F1, masking recall, intervals",
-		Example: `  velum evaluate --gold dev/ --model meddocan              # tag dev with a model, then score
-  velum evaluate --gold dev/ --system tagged/ --json       # score what another system wrote
-  velum evaluate --gold dev/ --model meddocan --against old/  # is the difference more than chance?`,
+		Example: `  velum prove evaluate --gold dev/ --model meddocan              # tag dev with a model, then score
+  velum prove evaluate --gold dev/ --system tagged/ --json       # score what another system wrote
+  velum prove evaluate --gold dev/ --model meddocan --against old/  # is the difference more than chance?`,
 		Args: noArgs,
 		RunE: call(a, score.Evaluate, &f),
 	}

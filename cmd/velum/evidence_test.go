@@ -154,7 +154,7 @@ func TestOfficersQuestions(t *testing.T) {
 		{"Purpose", "not answered --facts: purpose", "a study (said by the house)"},
 		{"Controller", "not answered --facts: controller", "Hospital (said by the house)"},
 		{"Who holds the key", "not answered --facts: key_custody", "Eva (said by the house)"},
-		{"Read by people", "not answered velum audit prove", "not answered velum audit prove"},
+		{"Read by people", "not answered velum prove sample", "not answered velum prove sample"},
 		{"Smallest group that is left", "not asked for: no column of the archive passes into the output", "not asked for: no column of the archive passes into the output"},
 		{"Erased since", "none", "none"},
 		{"Notes read", strconv.Itoa(faultNotes) + " notes", strconv.Itoa(faultNotes) + " notes"},

@@ -71,7 +71,7 @@ func commands(text string) (lines []string) {
 var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins`)
 
 // shares are examples that need a plan.
-var shares = regexp.MustCompile(`^velum finish|--shard`)
+var shares = regexp.MustCompile(`^velum run finish|--shard`)
 
 // readings are examples that need a sample that somebody has read.
 var readings = regexp.MustCompile(`--reading read\.jsonl|--line`)
@@ -79,8 +79,8 @@ var readings = regexp.MustCompile(`--reading read\.jsonl|--line`)
 // prepared are commands that go before an example in which the words stand.
 var prepared = []struct{ words, command string }{
 	{"--public-key", "velum evidence -q study/ --sign key.pem --name Ada"}, // somebody has signed
-	{"--take-back", "velum forget -q --out january/ --patient 463 --set read.columns.patient=patient_id"},
-	{"--line", "velum audit prove masked/ --reading read.jsonl"},
+	{"--take-back", "velum run forget -q --out january/ --patient 463 --set read.columns.patient=patient_id"},
+	{"--line", "velum prove sample masked/ --reading read.jsonl"},
 }
 
 // page are examples that serve a page until they are interrupted.
@@ -148,7 +148,7 @@ func (w *world) try(t *testing.T, example string) {
 		}
 	}
 	if shares.MatchString(example) {
-		plan := "rm -rf masked masked.private && velum plan -q --in archive/ --out masked/"
+		plan := "rm -rf masked masked.private && velum run plan -q --in archive/ --out masked/"
 		if strings.Contains(example, "finish") {
 			plan += " && velum run -q --plan masked/ --shard 1/1"
 		}
@@ -170,7 +170,7 @@ func (w *world) try(t *testing.T, example string) {
 		}
 	}
 	if strings.Contains(example, "--line") {
-		listed, err := here.sh("velum audit adjudicate masked/")
+		listed, err := here.sh("velum prove adjudicate masked/")
 		if err != nil {
 			t.Fatalf("%v: %s", err, listed)
 		}
@@ -182,7 +182,7 @@ func (w *world) try(t *testing.T, example string) {
 		return
 	}
 	out, err := here.sh(example)
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 15 && strings.HasPrefix(example, "velum attack") {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 15 && strings.HasPrefix(example, "velum prove attack") {
 		return // of so few notes no attack can tell
 	}
 	if err != nil {
@@ -293,7 +293,7 @@ func (w *world) check(t *testing.T, block string) {
 	if err := os.WriteFile(filepath.Join(w.dir, "block.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := here.sh("velum config check block.yaml"); err != nil {
+	if out, err := here.sh("velum check block.yaml"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -18,9 +18,9 @@ policy and the last look. Of a word that is not masked it says why not. What it 
 
 The odds of a tag are the sum of what is printed below them: log P(tag)/P(rival).
 Places count bytes of the note.`,
-		Example: `  velum explain "Acude con Rosa Puig, hija de la paciente"
-  velum explain --in notes.jsonl --id 7 --word Puig
-  velum explain --in notes.jsonl --id 7 --json`,
+		Example: `  velum model explain "Acude con Rosa Puig, hija de la paciente"
+  velum model explain --in notes.jsonl --id 7 --word Puig
+  velum model explain --in notes.jsonl --id 7 --json`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return exit.Errorf(exit.Config, "write it in quotation marks", "explain takes one note")

@@ -30,16 +30,16 @@ P1000), --patient is given once for each; while notes have ids that are so near 
 said whose they are, nothing is written (exit code 15), and --other names those of others.
 
 With --take-back, who was forgotten or objected may be in later runs again: it masks nothing.`,
-		Example: `  velum forget --out masked/ archive/2026-01
-  velum forget --out masked/ '2019-*/*' --dry-run
-  velum forget --out january/ --patient 463 --patient 000463 --set read.columns.patient=patient_id
-  velum forget --out january/ --take-back --patient 463`,
+		Example: `  velum run forget --out masked/ archive/2026-01
+  velum run forget --out masked/ '2019-*/*' --dry-run
+  velum run forget --out january/ --patient 463 --patient 000463 --set read.columns.patient=patient_id
+  velum run forget --out january/ --take-back --patient 463`,
 		Args: func(c *cobra.Command, args []string) error {
 			if (len(args) == 0) == (len(f.Patients) == 0) || f.TakeBack && len(args) > 0 {
-				return exit.Errorf(exit.Config, "see `velum forget --help`", "name the files to forget, or --patient, and not both")
+				return exit.Errorf(exit.Config, "see `velum run forget --help`", "name the files to forget, or --patient, and not both")
 			}
 			if len(args) > 0 && len(f.In) > 0 {
-				return exit.Errorf(exit.Config, "see `velum forget --help`", "--in goes with --patient")
+				return exit.Errorf(exit.Config, "see `velum run forget --help`", "--in goes with --patient")
 			}
 			return nil
 		},

@@ -130,13 +130,13 @@ func TestForgetPatient(t *testing.T) {
 		}
 	}
 	gold, model := filepath.Join(dir, "gold.jsonl"), filepath.Join(dir, "tiny.velum")
-	for _, args := range []string{"synth --notes 150 --seed 3 --split train --density 5 --out " + gold, "train --kind crf --train " + gold + " --out " + model + " --set train.iterations=3"} {
+	for _, args := range []string{"teach synth --notes 150 --seed 3 --split train --density 5 --out " + gold, "teach train --kind crf --train " + gold + " --out " + model + " --set train.iterations=3"} {
 		must(args, exit.Done)
 	}
 	names = append(names, "MODEL", model)
 	for kind, options := range kindsOfOutput {
 		options += " --model MODEL"
-		run, forget := "run --in "+in+options+" --out ", "forget --patient 0003"+options+" --out "
+		run, forget := "run --in "+in+options+" --out ", "run forget --patient 0003"+options+" --out "
 		want := filepath.Join(dir, strings.ReplaceAll(kind, " ", ""), "want") // outputs in one folder know of each other's releases
 		must(run+want+" --exclude LIST", exit.Done)
 		must(run+out, exit.Done)

@@ -53,7 +53,7 @@ func TestForgetDies(t *testing.T) {
 			t.Fatalf("velum %s: exit code %d, want %d: %s", args, code, want, errs.String())
 		}
 	}
-	forget := "forget " + filepath.Join(in, "month=0")
+	forget := "run forget " + filepath.Join(in, "month=0")
 	for _, dies := range []string{filepath.Join(out, "manifest.json"), filepath.Join(out+".private", "_SUCCESS"), filepath.Join(out, "_runs")} {
 		if err := errors.Join(os.RemoveAll(out), os.RemoveAll(out+".private")); err != nil {
 			t.Fatal(err)

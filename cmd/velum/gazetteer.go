@@ -14,8 +14,8 @@ func newGazetteerCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gazetteer",
 		Short: "Compile lists of names, places and words into one file; look into such a file",
-		Example: `  velum gazetteer build --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt
-  velum gazetteer show names.velum Rosa "María Carmen"`,
+		Example: `  velum teach gazetteer build --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt
+  velum teach gazetteer show names.velum Rosa "María Carmen"`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -44,8 +44,8 @@ out, counted and named by their place. --words gives the frequency of common wor
 which names are held: a word is ambiguous where its ratio is small.
 
 Classes: ` + strings.Join(gazetteer.ClassNames(), ", ") + `.`,
-		Example: `  velum gazetteer build --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt
-  velum gazetteer build --out staff.velum 'GivenName=staff.csv?form=first' 'Surname=staff.csv?form=last'`,
+		Example: `  velum teach gazetteer build --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt
+  velum teach gazetteer build --out staff.velum 'GivenName=staff.csv?form=first' 'Surname=staff.csv?form=last'`,
 		RunE: func(_ *cobra.Command, args []string) error { return look.BuildList(a.Console, &f, args) },
 	}
 	flags := c.Flags()
@@ -60,11 +60,11 @@ func newGazetteerShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE [WORD...]",
 		Short: "Print what a file holds, or what it knows of words and phrases",
-		Example: `  velum gazetteer show names.velum
-  velum gazetteer show names.velum Rosa garcía "María Carmen"`,
+		Example: `  velum teach gazetteer show names.velum
+  velum teach gazetteer show names.velum Rosa garcía "María Carmen"`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.Errorf(exit.Config, "see `velum gazetteer show --help`", "velum gazetteer show: name a file")
+				return exit.Errorf(exit.Config, "see `velum teach gazetteer show --help`", "velum teach gazetteer show: name a file")
 			}
 			return look.List(a.Console, args[0], args[1:])
 		},

@@ -12,13 +12,13 @@ func newInspectCommand(a *app) *cobra.Command {
 		Use:   "inspect [--model FILE] [--in PATH] [--neighbours WORD]",
 		Short: "Look into a model: what it is, what its features weigh",
 		Long: `Without --in, print what the model says of itself. With --in, rank the features that
-occur in those notes by weight. velum explain says why a note was tagged so.
+occur in those notes by weight. velum model explain says why a note was tagged so.
 
-A file of vectors (velum embed) is a model too: --neighbours prints the words nearest to
+A file of vectors (velum teach embed) is a model too: --neighbours prints the words nearest to
 one, and its clusters.`,
-		Example: `  velum inspect --model meddocan
-  velum inspect --model primary-care --in dev/ --top 40
-  velum inspect --model words.velum --neighbours hospital --top 10`,
+		Example: `  velum model inspect --model meddocan
+  velum model inspect --model primary-care --in dev/ --top 40
+  velum model inspect --model words.velum --neighbours hospital --top 10`,
 		Args: noArgs,
 		RunE: call(a, look.Model, &f),
 	}

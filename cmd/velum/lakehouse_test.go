@@ -27,8 +27,8 @@ func TestLakehouse(t *testing.T) {
 		return out.String() + log.String()
 	}
 	train, model := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "tiny.velum")
-	velum(0, "synth", "--notes", "100", "--seed", "3", "--split", "train", "--density", "5", "--out", train)
-	velum(0, "train", "--kind", "crf", "--train", train, "--out", model, "--set", "train.iterations=3")
+	velum(0, "teach", "synth", "--notes", "100", "--seed", "3", "--split", "train", "--density", "5", "--out", train)
+	velum(0, "teach", "train", "--kind", "crf", "--train", train, "--out", model, "--set", "train.iterations=3")
 
 	l := readtest.NewLake(t)
 	file := func(name string, ids ...string) int {
@@ -63,10 +63,10 @@ func TestLakehouse(t *testing.T) {
 		run(alone, version)
 		if version == 2 { // and the shards of a plan know what is deleted
 			shards := filepath.Join(t.TempDir(), "shards")
-			velum(0, "plan", "--in", l.Dir, "--out", shards, "--model", model, "--set", "read.columns.patient=nhc", "--set", "read.version=2")
+			velum(0, "run", "plan", "--in", l.Dir, "--out", shards, "--model", model, "--set", "read.columns.patient=nhc", "--set", "read.version=2")
 			velum(0, "run", "--plan", shards, "--shard", "2/2")
 			velum(0, "run", "--plan", shards, "--shard", "1/2")
-			velum(0, "finish", shards)
+			velum(0, "run", "finish", shards)
 			for _, side := range []string{"", ".private"} {
 				if treeBytes(t, shards+side) != treeBytes(t, alone+side) {
 					t.Errorf("the trees %s of shards differ", side)
@@ -90,7 +90,7 @@ func TestLakehouse(t *testing.T) {
 		}
 	}
 	// A patient is forgotten in the version that the output has, though the table went on.
-	velum(0, "forget", "--out", grown, "--patient", "p3", "--model", model, "--set", "read.columns.patient=nhc")
+	velum(0, "run", "forget", "--out", grown, "--patient", "p3", "--model", model, "--set", "read.columns.patient=nhc")
 	if m, err := commit.ReadManifest(commit.PrivateDir(grown)); err != nil || m.Masked != 2 || len(m.Tables) != 1 || m.Tables["notes"] != "4" {
 		t.Errorf("after forget --patient: %+v, %v", m, err)
 	}

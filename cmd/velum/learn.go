@@ -22,12 +22,12 @@ All labelled notes and answers teach and judge, in folds that have not seen them
 DIR holds words of notes and is for its owner alone: a folder a turn (model, notes that
 were taken and why, scores), report.html, report.json, and models/ with the promoted
 model. The same command given again goes on where it stopped.`,
-		Example: `  velum learn --in archive/ --gold labelled/ --out learned/
-  velum learn --in archive/ --gold labelled/ --out learned/ --ask 100 --to brat --questions correct/
-  velum learn --in archive/ --gold labelled/ --out learned/ --answers correct/
-  velum learn --config learn.yaml --out learned/
-  velum learn --in archive/ --start dictionary.velum --labels primary-care --out learned/
-  velum learn --config learn.yaml --out learned/ --back-to 1   # forget what came after turn 1
+		Example: `  velum teach learn --in archive/ --gold labelled/ --out learned/
+  velum teach learn --in archive/ --gold labelled/ --out learned/ --ask 100 --to brat --questions correct/
+  velum teach learn --in archive/ --gold labelled/ --out learned/ --answers correct/
+  velum teach learn --config learn.yaml --out learned/
+  velum teach learn --in archive/ --start dictionary.velum --labels primary-care --out learned/
+  velum teach learn --config learn.yaml --out learned/ --back-to 1   # forget what came after turn 1
   velum run --in archive/ --out masked/ --model learned/models`,
 		Args: noArgs,
 		RunE: call(a, learn.Learn, &f),
@@ -36,7 +36,7 @@ model. The same command given again goes on where it stopped.`,
 	flags.StringVar(&f.Out, "out", "", "`DIR` to learn in, private")
 	flags.IntVar(&f.BackTo, "back-to", f.BackTo, "forget the turns after turn `N`, then go on")
 	flags.IntVar(&f.Ask, "ask", 0, "write `N` notes for a person to correct, and stop")
-	flags.StringVar(&f.To, "to", "jsonl", "`FORMAT` of --ask: brat, jsonl or another of velum convert")
+	flags.StringVar(&f.To, "to", "jsonl", "`FORMAT` of --ask: brat, jsonl or another of velum teach convert")
 	flags.StringVar(&f.Questions, "questions", "", "`PATH` for --ask (default: in DIR)")
 	flags.StringSliceVar(&f.Answers, "answers", nil, "`PATHS` of corrected notes to learn from, in any format")
 	a.noteFlags(c)

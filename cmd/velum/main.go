@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -26,55 +27,62 @@ import (
 	"github.com/velum-health/velum/stages/read/fence"
 )
 
-// groups are the parts of the help text: what somebody comes for.
-var groups = []*cobra.Group{
-	{ID: "mask", Title: "Mask notes:"},
-	{ID: "prove", Title: "Prove what an output is worth:"},
-	{ID: "teach", Title: "Teach velum what a house knows:"},
-	{ID: "tools", Title: "Tools:"},
-}
-
-// A verb is a command and the group of the help text that it stands in.
+// A verb is a command and the one below which it stands.
 type verb struct {
-	group   string
+	below   string
 	command func(*app) *cobra.Command
 }
 
 // verbs lists the commands in the order of the help text. To add one, write
 // newXCommand in its own file and name it here.
 var verbs = []verb{
-	{"mask", newInitCommand},
-	{"mask", newStartCommand},
-	{"mask", newRunCommand},
-	{"mask", newPlanCommand},
-	{"mask", newFinishCommand},
-	{"mask", newMaskCommand},
-	{"mask", newForgetCommand},
+	{"", newInitCommand},
+	{"", newRunCommand},
+	{"", newMaskCommand},
+	{"", newCheckCommand},
+	{"", newReviewCommand},
+	{"", newEvidenceCommand},
+	{"", newStartCommand},
+	{"", noun("model", "Models: which there are, what one finds in a note, and why")},
+	{"", noun("teach", "Teach velum what a house knows: labels, rules, lists, models of your own")},
+	{"", noun("prove", "Prove what an output is worth: scores, samples that people read, attacks")},
+	{"run", newPlanCommand},
+	{"run", newFinishCommand},
+	{"run", newForgetCommand},
+	{"run", newOptionsCommand},
 	{"mask", newRevealCommand},
-	{"mask", newTagCommand},
-	{"prove", newEvaluateCommand},
-	{"prove", newCheckCommand},
-	{"prove", newDiffCommand},
-	{"prove", newAuditCommand},
-	{"prove", newAttackCommand},
-	{"prove", newEvidenceCommand},
-	{"prove", newUsefulnessCommand},
-	{"prove", newExplainCommand},
-	{"teach", newTrainCommand},
+	{"mask", newOperatorsCommand},
+	{"check", newMachineCommand},
+	{"model", newModelListCommand},
+	{"model", newTagCommand},
+	{"model", newExplainCommand},
+	{"model", newInspectCommand},
+	{"model", newPromoteCommand},
+	{"model", newRollbackCommand},
+	{"model", newMeasureCommand},
 	{"teach", newLearnCommand},
+	{"teach", newTrainCommand},
 	{"teach", newStudyCommand},
-	{"teach", newReviewCommand},
-	{"teach", newRulesCommand},
 	{"teach", newEmbedCommand},
+	{"teach", newRulesCommand},
 	{"teach", newGazetteerCommand},
-	{"tools", newConvertCommand},
-	{"tools", newSynthCommand},
-	{"tools", newInspectCommand},
-	{"tools", newModelsCommand},
-	{"tools", newConfigCommand},
-	{"tools", newDoctorCommand},
-	{"tools", newVersionCommand},
-	{"tools", newManCommand},
+	{"teach", newConvertCommand},
+	{"teach", newSynthCommand},
+	{"prove", newEvaluateCommand},
+	{"prove", newSampleCommand},
+	{"prove", newAdjudicateCommand},
+	{"prove", newLogCommand},
+	{"prove", newReleasesCommand},
+	{"prove", newDiffCommand},
+	{"prove", newAttackCommand},
+	{"prove", newUsefulnessCommand},
+}
+
+// noun returns a command that is there for those below it.
+func noun(name, short string) func(*app) *cobra.Command {
+	return func(*app) *cobra.Command {
+		return &cobra.Command{Use: name, Short: short, Args: unknownVerb, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	}
 }
 
 func main() {
@@ -157,10 +165,9 @@ func newRootCommand(a *app) *cobra.Command {
 		Use:   "velum",
 		Short: "Take personal health information out of archives of clinical notes",
 		Example: `  velum run --in archive/ --out masked/           # mask an archive with the embedded model
-  velum tag --in notes/ --from brat --out tagged/ --to brat --model meddocan
-  velum evaluate --gold dev/ --model meddocan     # scores with intervals
-  velum config print                              # every option and where its value came from
-  velum doctor                                    # what this machine has, and what is wrong with it`,
+  velum prove evaluate --gold dev/ --model meddocan     # scores with intervals
+  velum run options                              # every option and where its value came from
+  velum check machine                                    # what this machine has, and what is wrong with it`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
@@ -179,14 +186,14 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
 	cobra.EnableCommandSorting = false // the order of verbs is that of the help text
-	root.AddGroup(groups...)
-	root.SetCompletionCommandGroupID("tools")
-	root.SetHelpCommandGroupID("tools")
+	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand())
 	for _, v := range verbs {
-		c := v.command(a)
-		c.GroupID = v.group
-		root.AddCommand(c)
+		parent, _, err := root.Find(strings.Fields(v.below))
+		if err != nil {
+			panic(err) // it stands above in the list
+		}
+		parent.AddCommand(v.command(a))
 	}
 	completeValues(root)
 	root.InitDefaultHelpCmd()
@@ -215,16 +222,14 @@ const usageTemplate = `{{if .HasExample}}Examples:
 
 {{end}}Usage:{{if .Runnable}}
   {{hang 2 .UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{$commands := .Commands}}{{if .Groups}}{{range $group := .Groups}}
+  {{.CommandPath}} COMMAND{{if not .HasParent}}
+  velum help COMMAND | TOPIC{{end}}
 
-{{.Title}}{{range $commands}}{{if (and (eq .GroupID $group.ID) .IsAvailableCommand)}}
-  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}{{if not .HasParent}}
 
 Topics, by velum help TOPIC:
-  {{hang 2 topics}}{{else}}
-
-Commands:{{range $commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+  {{hang 2 topics}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
 {{flags .LocalFlags}}{{end}}{{if .HasAvailableInheritedFlags}}

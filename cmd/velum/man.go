@@ -14,11 +14,11 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-func newManCommand(a *app) *cobra.Command {
+func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write a manual page for every command",
-		Example: "  velum man ~/.local/share/man/man1   # then: man velum-run",
+		Example: "  velum help man ~/.local/share/man/man1   # then: man velum-run",
 		Args:    exactArgs(1),
 
 		Annotations: map[string]string{writesArgs: "yes"},

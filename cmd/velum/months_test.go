@@ -27,8 +27,8 @@ func TestOnePathEveryMonth(t *testing.T) {
 		return log.String()
 	}
 	train, model := filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "tiny.velum")
-	velum(0, "synth", "--notes", "100", "--seed", "3", "--split", "train", "--density", "5", "--out", train)
-	velum(0, "train", "--kind", "crf", "--train", train, "--out", model, "--set", "train.iterations=3")
+	velum(0, "teach", "synth", "--notes", "100", "--seed", "3", "--split", "train", "--density", "5", "--out", train)
+	velum(0, "teach", "train", "--kind", "crf", "--train", train, "--out", model, "--set", "train.iterations=3")
 	one, twelve := filepath.Join(dir, "one"), filepath.Join(dir, "twelve")
 	inbox := filepath.Join(dir, "inbox", "notes.csv")
 	path := func(month int) string { return filepath.Join(dir, string(rune('a'+month)), "notes.csv") }

@@ -13,12 +13,12 @@ func newPlanCommand(a *app) *cobra.Command {
 		Short: "Plan a run that several processes or machines share",
 		Long: `Look through an archive as velum run does, and write a plan of all that will be written, and
 with what: plan.json of the private tree. Then velum run --plan DIR --shard I/N does a share
-of it, on any machine that sees archive and trees at the same paths, and velum finish DIR
+of it, on any machine that sees archive and trees at the same paths, and velum run finish DIR
 makes a whole of them. The trees are those of one velum run, byte for byte, whatever N is.
 Options are given here: the plan has them.`,
-		Example: `  velum plan --in archive/ --out masked/
+		Example: `  velum run plan --in archive/ --out masked/
   seq 8 | xargs -P 8 -I{} velum run --plan masked/ --shard {}/8
-  velum finish masked/`,
+  velum run finish masked/`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.Spoil, f.Disk, f.Save = a.spoil, a.disk, true

@@ -123,7 +123,7 @@ func TestKilledShard(t *testing.T) {
 			t.Fatalf("%v: exit code %d: %s", args, got, text)
 		}
 	}
-	velum(0, "", "plan", "--in", in, "--out", out)
+	velum(0, "", "run", "plan", "--in", in, "--out", out)
 	killed, _ := paused(t, out, "1/2")
 	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -131,12 +131,12 @@ func TestKilledShard(t *testing.T) {
 	if err := killed.Wait(); err == nil || killed.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatal(err)
 	}
-	velum(13, "do shards 1/2, 2/2, then finish again", "finish", out)
+	velum(13, "do shards 1/2, 2/2, then finish again", "run", "finish", out)
 	zombie, goesOn := paused(t, out, "2/2")
 	velum(0, "", "run", "--plan", out, "--shard", "2/2")
-	velum(13, "1 of 4 units are not done; do shards 1/2, then finish again", "finish", out)
+	velum(13, "1 of 4 units are not done; do shards 1/2, then finish again", "run", "finish", out)
 	velum(0, "", "run", "--plan", out, "--shard", "1/2")
-	velum(0, "", "finish", out)
+	velum(0, "", "run", "finish", out)
 	if err := goesOn.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,8 @@ func TestRecipeDefaults(t *testing.T) {
 	}
 	values := func(arguments ...string) []string {
 		var out bytes.Buffer
-		if code := newApp(&out, &out, nil).run(append([]string{"config", "print"}, arguments...)); code != 0 {
-			t.Fatalf("config print %v: exit code %d", arguments, code)
+		if code := newApp(&out, &out, nil).run(append([]string{"run", "options"}, arguments...)); code != 0 {
+			t.Fatalf("run options %v: exit code %d", arguments, code)
 		}
 		var lines []string
 		for line := range strings.Lines(out.String()) {

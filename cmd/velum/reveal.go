@@ -14,7 +14,7 @@ func newRevealCommand(a *app) *cobra.Command {
 		Long: `Write notes with the values readable again that the operator encrypt has sealed. key.file and
 mask.purpose must be those of the extract. A value that the key does not open stays as it is, and is
 counted. The output holds words of notes: its mode is 0600.`,
-		Example: `  velum reveal --in extract/masked/part-000.parquet --out open.jsonl --set key.file=study.key`,
+		Example: `  velum mask reveal --in extract/masked/part-000.parquet --out open.jsonl --set key.file=study.key`,
 		Args:    noArgs,
 		RunE:    call(a, notes.Reveal, &f),
 	}

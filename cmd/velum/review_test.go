@@ -114,7 +114,7 @@ func TestReviewKilled(t *testing.T) {
 	}
 }
 
-// TestUsefulnessJudged: the page takes the sample of `velum usefulness`, two
+// TestUsefulnessJudged: the page takes the sample of `velum prove usefulness`, two
 // experts judge it, and what they agree on is printed.
 func TestUsefulnessJudged(t *testing.T) {
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func TestUsefulnessJudged(t *testing.T) {
 	if err := os.WriteFile(in, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := process(t, "velum", "usefulness", "--in", in, "--sample", "4", "--out", sample).CombinedOutput(); err != nil {
+	if said, err := process(t, "velum", "prove", "usefulness", "--in", in, "--sample", "4", "--out", sample).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	if info, err := os.Stat(sample); err != nil || info.Mode().Perm() != 0o600 {

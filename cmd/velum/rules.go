@@ -16,8 +16,8 @@ func newRulesCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules",
 		Short: "Check and try networks of rules that find names and places; make a tagger of them",
-		Example: `  velum rules check ours.atn
-  velum rules trace shipped "Visto por la Dra. Puig en el Hospital de Sants"`,
+		Example: `  velum teach rules check ours.atn
+  velum teach rules trace shipped "Visto por la Dra. Puig en Sants"`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -41,8 +41,8 @@ func newRulesCheckCommand(a *app) *cobra.Command {
 		Short: "Compile files of rules: every mistake with line, column and what is expected",
 		Long: "Compile files of rules and print what they hold. " + packArgument + `
 Files of words alone (resolve.words) are checked, too.`,
-		Example: `  velum rules check ours.atn shipped
-  velum rules check house.yml`,
+		Example: `  velum teach rules check ours.atn shipped
+  velum teach rules check house.yml`,
 		Args: needPack,
 		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return pack.Check(a.Console, cfg, args)
@@ -58,8 +58,8 @@ func newRulesTraceCommand(a *app) *cobra.Command {
 		Long: `Show what the rules find and on which path: state by state, with the line of the file.
 ` + packArgument + ` With --in and --id the note's words are printed: to a terminal
 of somebody who may read it.`,
-		Example: `  velum rules trace shipped "Vive con su hija Teresa en Reus"
-  velum rules trace shipped --in notes.jsonl --id 7`,
+		Example: `  velum teach rules trace shipped "Vive con su hija Teresa en Reus"
+  velum teach rules trace shipped --in notes.jsonl --id 7`,
 		Args: needPack,
 		RunE: heeds(a, func(ctx context.Context, cfg *option.Config, args []string) error {
 			o.Sentence = strings.Join(args[1:], " ")
@@ -81,8 +81,8 @@ func newRulesTestCommand(a *app) *cobra.Command {
 its category, how many do not, and what no network found. With the rules as they were (--with) it counts the errors that
 went and those that came: a rule is worth it if it mends more than one and F1 does not fall. --json lists the errors,
 by note and byte. ` + packArgument,
-		Example: `  velum rules test shipped --gold dev.jsonl
-  velum rules test ours.atn --gold dev.jsonl --with old.atn`,
+		Example: `  velum teach rules test shipped --gold dev.jsonl
+  velum teach rules test ours.atn --gold dev.jsonl --with old.atn`,
 		Args: needPack,
 		RunE: heeds(a, func(ctx context.Context, cfg *option.Config, args []string) error {
 			return pack.Test(ctx, a.Console, cfg, args[0], with, gold)
@@ -100,8 +100,8 @@ func newRulesWordsCommand(a *app) *cobra.Command {
 		Short: "Print the lists of words that the rules of velum go by",
 		Long: `Print the lists of words that the rules of velum go by (titles, kin, weekdays, fields of
 reports...), as resolve.words changes them, or those named. What is printed is a file for resolve.words.`,
-		Example: `  velum rules words title kin
-  velum rules words --set resolve.words=words.atn > all.atn`,
+		Example: `  velum teach rules words title kin
+  velum teach rules words --set resolve.words=words.atn > all.atn`,
 		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return pack.Words(a.Console, cfg, args)
 		}),
@@ -114,8 +114,8 @@ func newRulesBuildCommand(a *app) *cobra.Command {
 		Use:   "build FILE --out FILE",
 		Short: "Make a tagger of a file of rules, for --model",
 		Long:  "Make a model file of rules: a tagger by itself, for --model and for ensembles. " + packArgument,
-		Example: `  velum rules build shipped --out rules.velum
-  velum evaluate --gold gold.jsonl --model rules.velum`,
+		Example: `  velum teach rules build shipped --out rules.velum
+  velum prove evaluate --gold gold.jsonl --model rules.velum`,
 		Args: needPack,
 		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return pack.Build(a.Console, cfg, args[0], out)

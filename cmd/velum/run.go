@@ -19,14 +19,14 @@ goes to a tree of its own, DIR.private.
 
 A run that was stopped goes on where it stopped when the same command is given again.
 DIR grows: notes of earlier runs stay, whether their files are given again or not; a file
-that is given again and has changed replaces its notes. --replace, or velum forget,
+that is given again and has changed replaces its notes. --replace, or velum run forget,
 removes.`,
 		Example: `  velum run --in archive/ --out masked/
   velum run --in 2026-01.parquet --out masked/ --model meddocan --recall 0.99
   velum run --in export.csv --out masked/ --id-column codigo --text-column nota
   velum run --in archive/ --out masked/ --dry-run     # what would be done, and how long it takes
   velum run --in 2026-02.parquet --out masked/        # February joins January
-  velum run --plan masked/ --shard 3/12               # one of twelve processes: see velum plan`,
+  velum run --plan masked/ --shard 3/12               # one of twelve processes: see velum run plan`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.Spoil, f.Disk = a.spoil, a.disk
@@ -43,7 +43,7 @@ removes.`,
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.BoolVar(&f.Replace, "replace", false, "the output gets what --in has and nothing else: what earlier runs put there goes")
 	flags.BoolVar(&f.Dry, "dry-run", false, "print what is done already, what would be added, replaced and removed, and how long it takes; write nothing")
-	flags.StringVar(&f.Plan, "plan", "", "`DIR` with a plan of velum plan, of which one share is done; or the plan itself, plan.json of the private tree")
+	flags.StringVar(&f.Plan, "plan", "", "`DIR` with a plan of velum run plan, of which one share is done; or the plan itself, plan.json of the private tree")
 	flags.StringVar(&f.Shard, "shard", "", "`I/N`: which share of how many, with --plan")
 	a.recordFlags(c, &f)
 	a.maskFlags(c)

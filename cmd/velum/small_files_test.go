@@ -27,8 +27,8 @@ func newSmallArchive(t *testing.T, form string) *smallArchive {
 	a.model, a.out = filepath.Join(a.dir, "tiny.velum"), filepath.Join(a.dir, "out")
 	tiny.Do(func() {
 		train := filepath.Join(a.dir, "train.jsonl")
-		a.velum(0, "synth", "--notes", "100", "--seed", "3", "--split", "train", "--density", "5", "--out", train)
-		a.velum(0, "train", "--kind", "crf", "--train", train, "--out", a.model, "--set", "train.iterations=3")
+		a.velum(0, "teach", "synth", "--notes", "100", "--seed", "3", "--split", "train", "--density", "5", "--out", train)
+		a.velum(0, "teach", "train", "--kind", "crf", "--train", train, "--out", a.model, "--set", "train.iterations=3")
 		tinyModel, _ = os.ReadFile(a.model)
 	})
 	if err := os.WriteFile(a.model, tinyModel, 0o600); err != nil {
@@ -226,11 +226,11 @@ func TestSmallFiles(t *testing.T) {
 					}
 				}
 			}
-			a.velum(0, "forget", "--out", a.out, "--model", a.model, a.path(7))
+			a.velum(0, "run", "forget", "--out", a.out, "--model", a.model, a.path(7))
 			a.wants("one is forgotten", a.out, upTo(21, 7)...)
-			a.velum(0, "forget", "--out", a.out, "--model", a.model, a.mark(8))
+			a.velum(0, "run", "forget", "--out", a.out, "--model", a.model, a.mark(8))
 			a.wants("another is forgotten by a row of it", a.out, upTo(21, 7, 8)...)
-			a.velum(exit.Nothing, "forget", "--out", a.out, "--model", a.model, strings.Split(a.mark(9), ":")[0])
+			a.velum(exit.Nothing, "run", "forget", "--out", a.out, "--model", a.model, strings.Split(a.mark(9), ":")[0])
 			a.wants("a part alone names no file", a.out, upTo(21, 7, 8)...)
 		})
 	}
@@ -280,7 +280,7 @@ func TestSmallFilesCounts(t *testing.T) {
 		a.put(k, strings.Repeat("Ana Puig y ", k%3)+"su madre")
 	}
 	a.run(a.out)
-	a.velum(0, "forget", "--out", a.out, "--model", a.model, a.path(4), a.path(5), a.path(19))
+	a.velum(0, "run", "forget", "--out", a.out, "--model", a.model, a.path(4), a.path(5), a.path(19))
 	for _, k := range []int{4, 5, 19} {
 		a.remove(k)
 	}

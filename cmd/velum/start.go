@@ -45,7 +45,7 @@ on where it was.`,
 	flags.StringVar(&o.Out, "out", "", "`DIR` that grows, private")
 	flags.IntVar(&o.Ask, "ask", 100, "most questions an evening: `N`")
 	flags.BoolVar(&o.More, "more", false, "ask also where two turns in a row changed next to nothing")
-	flags.StringSliceVar(&o.Lists, "gazetteer", nil, "`FILES` of names, as velum gazetteer build takes or makes them: the first model is made of them, in place of that of the binary, which finds more in Spanish and Catalan")
+	flags.StringSliceVar(&o.Lists, "gazetteer", nil, "`FILES` of names, as velum teach gazetteer build takes or makes them: the first model is made of them, in place of that of the binary, which finds more in Spanish and Catalan")
 	a.optionFlags(c, "from=read.format", "encoding=read.encoding", "delimiter=read.delimiter", "id-column=read.columns.id", "text-column=read.columns.text",
 		"model=tag.model", "policy=mask.policy", "kind=learn.kind", "lang=report.lang", "workers=run.workers", "memory-limit=run.memory_limit")
 	return c

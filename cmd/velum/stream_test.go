@@ -38,7 +38,7 @@ func streamNotes(t *testing.T, n int) (all []streamRow) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
 	var out bytes.Buffer
-	if code := newApp(&out, &out, nil).run([]string{"synth", "--notes", fmt.Sprint(n), "--seed", "7", "--out", name, "-q"}); code != exit.Done {
+	if code := newApp(&out, &out, nil).run([]string{"teach", "synth", "--notes", fmt.Sprint(n), "--seed", "7", "--out", name, "-q"}); code != exit.Done {
 		t.Fatal(out.String())
 	}
 	data, err := os.ReadFile(name)
@@ -318,12 +318,12 @@ func TestStreamTag(t *testing.T) {
 		in[i] = streamRow{ID: &id, Text: &text, Who: "7"}
 	}
 	want := `{"note_id":"0","text":"ñ Avisa al 600 123 456","spans":[{"start":11,"end":22,"label":"TELEPHONE",`
-	out, code, said := piped(t, toJSONL(t, in), "tag", "-", "-")
+	out, code, said := piped(t, toJSONL(t, in), "model", "tag", "-", "-")
 	if lines := strings.Split(string(out), "\n"); code != exit.Done || !strings.HasPrefix(lines[0], want) || !strings.HasSuffix(lines[0], `"status":"tagged"}`) ||
 		lines[1] != `{"note_id":"1","text":null,"spans":[],"status":"strict_finding"}` {
 		t.Errorf("%d %s %s", code, out, said)
 	}
-	binary, code, said := piped(t, toArrow(t, in, 9), "tag", "-", "-", "--offsets-out", "bytes")
+	binary, code, said := piped(t, toArrow(t, in, 9), "model", "tag", "-", "-", "--offsets-out", "bytes")
 	if code != exit.Done {
 		t.Fatal(said)
 	}

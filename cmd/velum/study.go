@@ -14,7 +14,7 @@ func newStudyCommand(a *app) *cobra.Command {
 		Use:   "study " + strings.Join(study.Names(), "|") + " --gold PATHS --out FOLDER",
 		Short: "Compare kinds of taggers on labelled notes: folds, learning curves, ablation",
 		Long: `Train and score kinds of taggers again and again, and say which differ by more than chance. --kinds names kinds of
-velum train, each with options of its own (lean=bilstm:train.template=network-lean), or models that there are.
+velum teach train, each with options of its own (lean=bilstm:train.template=network-lean), or models that there are.
 
 folds: cross-validation. curve: more and more notes (--shares), in --times draws. ablate: each group of features left out;
 --forward adds one after the other and keeps those that do not lower the score. rank: what features add, by category.
@@ -24,9 +24,9 @@ the notes alone that reach --thresholds.
 Groups of notes (--by) are never split between what is learned and what is scored; intervals and tests draw whole groups,
 or notes where a group is a source. Each trial is done once: a study that was stopped, even by a kill, goes on with the same
 command and ends with the same bytes. Studies in one folder share trials and study.json; it keeps counts, no text and no model.`,
-		Example: `  velum study folds --gold labelled/ --kinds crf,primary-care --by document --out study/
-  velum study curve --gold labelled/ --kinds crf,enet=crf:train.l1=0.5 --shares 20,100 --times 2 --out study/
-  velum study grid --gold labelled/ --vary train.l1=0,0.1 --vary train.l2=0.1,1 --k 2 --beta 2 --out study/`,
+		Example: `  velum teach study folds --gold labelled/ --kinds crf,primary-care --by document --out study/
+  velum teach study curve --gold labelled/ --kinds crf,enet=crf:train.l1=0.5 --shares 20,100 --times 2 --out study/
+  velum teach study grid --gold labelled/ --vary train.l1=0,0.1 --vary train.l2=0.1,1 --k 2 --beta 2 --out study/`,
 		ValidArgs: study.Names(), Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return study.Run(c.Context(), a.Console, a.options, args[0], o)

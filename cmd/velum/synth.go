@@ -19,8 +19,8 @@ same seed gives the same notes. Templates and names of --split train and
 
 An archive for velum run is written with --to archive: a folder of months in
 Parquet without the gold, and the gold beside it in DIR.gold.`,
-		Example: `  velum synth --notes 3000 --seed 1 --out sample --to archive
-  velum synth --notes 20000 --seed 2 --split train --density 3 --out train.jsonl`,
+		Example: `  velum teach synth --notes 3000 --seed 1 --out sample --to archive
+  velum teach synth --notes 20000 --seed 2 --split train --density 3 --out train.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return notes.Synth(c.Context(), a.Console, &f)
@@ -34,7 +34,7 @@ Parquet without the gold, and the gold beside it in DIR.gold.`,
 	flags.Float64Var(&f.Notes.Density, "density", 1, "PHI in multiples of a primary-care archive's (PERSON 0.28 % of tokens, LOCATION 1.12 %)")
 	flags.Float64Var(&f.Notes.Reports, "reports", 0, "share of notes that are reports of some 3 kB")
 	flags.StringVar(&f.Out, "out", "", "`PATH` to write")
-	flags.StringVar(&f.To, "to", "", "`FORMAT`: archive, or one of velum convert; told from the name if left out")
+	flags.StringVar(&f.To, "to", "", "`FORMAT`: archive, or one of velum teach convert; told from the name if left out")
 	flags.IntVar(&f.Months, "months", 2, "months of --to archive")
 	return c
 }

@@ -14,9 +14,9 @@ func newTagCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tag [IN OUT] [--from FORMAT] [--to FORMAT]",
 		Short: "Find personal health information in notes of any format, without masking",
-		Example: `  velum tag --in notes/ --from brat --out tagged/ --to brat --model meddocan
-  velum tag --in notes.jsonl --out tagged.jsonl
-  velum tag - - < notes.jsonl > tagged.jsonl       # rows of JSON or Arrow through a pipe, see velum mask`,
+		Example: `  velum model tag --in notes/ --from brat --out tagged/ --to brat --model meddocan
+  velum model tag --in notes.jsonl --out tagged.jsonl
+  velum model tag - - < notes.jsonl > tagged.jsonl       # rows of JSON or Arrow through a pipe, see velum mask`,
 		Args: noArgsOrTwo,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {

@@ -96,9 +96,9 @@ func terminalFiles(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"synth", "--notes", "300", "--seed", "3", "--split", "train", "--density", "5", "--out", "train.jsonl", "--quiet"},
-		{"synth", "--notes", "400", "--seed", "1", "--out", "archive", "--to", "archive", "--quiet"},
-		{"synth", "--notes", "30000", "--seed", "2", "--out", "large", "--to", "archive", "--quiet"},
+		{"teach", "synth", "--notes", "300", "--seed", "3", "--split", "train", "--density", "5", "--out", "train.jsonl", "--quiet"},
+		{"teach", "synth", "--notes", "400", "--seed", "1", "--out", "archive", "--to", "archive", "--quiet"},
+		{"teach", "synth", "--notes", "30000", "--seed", "2", "--out", "large", "--to", "archive", "--quiet"},
 	} {
 		c := exec.CommandContext(t.Context(), "/proc/self/exe")
 		c.Args, c.Dir, c.Env = append([]string{"velum"}, args...), dir, append(os.Environ(), "VELUM_CONFIG=")
@@ -122,14 +122,14 @@ func TestTerminal(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"train", 0, append([]string{"train", "--train", "train.jsonl", "--dev", "train.jsonl", "--out", "tiny.velum"}, few...)},
+		{"train", 0, append([]string{"teach", "train", "--train", "train.jsonl", "--dev", "train.jsonl", "--out", "tiny.velum"}, few...)},
 		{"run beside a damaged file", 3, []string{"run", "--in", "archive", "--out", "masked"}},
-		{"tag", 0, []string{"tag", "--in", "train.jsonl", "--out", "tagged.jsonl"}},
-		{"evaluate", 0, []string{"evaluate", "--gold", "train.jsonl", "--model", "primary-care", "--draws", "-1", "--brief"}},
-		{"convert", 0, []string{"convert", "--in", "train.jsonl", "--out", "train.csv"}},
-		{"synth", 0, []string{"synth", "--notes", "200", "--seed", "5", "--out", "more.jsonl"}},
-		{"embed", 0, []string{"embed", "--in", "train.jsonl", "--out", "words.velum", "--min-notes", "1", "--set", "run.workers=1"}},
-		{"learn", 0, append([]string{"learn", "--in", "large", "--gold", "train.jsonl", "--out", "learned", "--set", "learn.turns=1", "--set", "learn.slice=1000"}, few...)},
+		{"tag", 0, []string{"model", "tag", "--in", "train.jsonl", "--out", "tagged.jsonl"}},
+		{"evaluate", 0, []string{"prove", "evaluate", "--gold", "train.jsonl", "--model", "primary-care", "--draws", "-1", "--brief"}},
+		{"convert", 0, []string{"teach", "convert", "--in", "train.jsonl", "--out", "train.csv"}},
+		{"synth", 0, []string{"teach", "synth", "--notes", "200", "--seed", "5", "--out", "more.jsonl"}},
+		{"embed", 0, []string{"teach", "embed", "--in", "train.jsonl", "--out", "words.velum", "--min-notes", "1", "--set", "run.workers=1"}},
+		{"learn", 0, append([]string{"teach", "learn", "--in", "large", "--gold", "train.jsonl", "--out", "learned", "--set", "learn.turns=1", "--set", "learn.slice=1000"}, few...)},
 	} {
 		for _, term := range []string{"xterm-256color", "dumb"} {
 			if term == "dumb" && tt.name != "train" {
@@ -159,12 +159,12 @@ func TestTerminalInterrupt(t *testing.T) {
 	dir := terminalFiles(t)
 	for _, args := range [][]string{
 		{"run", "--in", "large", "--out", "stopped", "--workers", "1"},
-		{"train", "--train", "train.jsonl", "--out", "stopped.velum", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
-		{"explain", "-"},
+		{"teach", "train", "--train", "train.jsonl", "--out", "stopped.velum", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
+		{"model", "explain", "-"},
 		{"start", "--in", "large", "--out", "first", "--workers", "1"},
-		{"study", "folds", "--gold", "train.jsonl", "--out", "compared", "--kinds", "crf", "--labels", "primary-care", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
+		{"teach", "study", "folds", "--gold", "train.jsonl", "--out", "compared", "--kinds", "crf", "--labels", "primary-care", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
 	} {
-		t.Run(args[0], func(t *testing.T) {
+		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
 			c, seen, done := onTerminal(t, dir, "xterm-256color", args...)
 			select {
 			case <-seen.some:

@@ -27,7 +27,7 @@ func topicNames() (names []string) {
 
 // newHelpCommand stands in place of cobra's, which ends with exit code 0 and the whole help when it does not know a word.
 func newHelpCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "help [COMMAND | TOPIC]",
 		Short:   "Help on a command, or on a topic",
 		Example: "  velum help run\n  velum help formats    # what velum reads, and what it writes",
@@ -49,6 +49,8 @@ func newHelpCommand() *cobra.Command {
 			return helpTopic(c, rest[0])
 		},
 	}
+	c.AddCommand(newManCommand())
+	return c
 }
 
 // helpTopic prints the page of that name.

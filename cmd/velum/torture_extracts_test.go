@@ -93,7 +93,7 @@ func (t *torture) open(set *canarySet, hits *[4]int, tmp, out, key string) (int,
 	}
 	opened := 0
 	for _, k := range []string{other, key} {
-		text, err := t.search(set, hits, tmp, exec.Command(t.velum, "reveal", "-v", "--in", parts[0], "--out", file, "--set", "key.file="+k))
+		text, err := t.search(set, hits, tmp, exec.Command(t.velum, "mask", "reveal", "-v", "--in", parts[0], "--out", file, "--set", "key.file="+k))
 		if err != nil {
 			return 0, fmt.Errorf("reveal: %w: %s", err, text)
 		}

@@ -131,31 +131,31 @@ func TestToyKind(t *testing.T) {
 		}
 	}
 	for name, args := range map[string][]string{"gold.jsonl": {"--seed", "1", "--notes", "150"}, "dev.jsonl": {"--seed", "2", "--notes", "80"}} {
-		velum(0, append([]string{"synth", "--split", "train", "--density", "5", "--out", at(name)}, args...)...)
+		velum(0, append([]string{"teach", "synth", "--split", "train", "--density", "5", "--out", at(name)}, args...)...)
 	}
-	velum(0, "synth", "--seed", "3", "--notes", "200", "--split", "train", "--density", "5", "--out", at("in"), "--to", "archive")
+	velum(0, "teach", "synth", "--seed", "3", "--notes", "200", "--split", "train", "--density", "5", "--out", at("in"), "--to", "archive")
 
-	has(velum(0, "train", "--kind", "toy", "--train", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("toy.velum")), "features, 0 weights", "masked_entities_recall")
-	has(velum(0, "train", "--kind", "toy", "--train", at("dev.jsonl"), "--init", at("toy.velum"), "--out", at("more.velum")), "from 80 notes")
-	has(velum(exit.Config, "train", "--kind", "crf", "--train", at("gold.jsonl"), "--init", at("toy.velum"), "--out", at("x.velum")), "--init", "is of kind toy")
-	has(velum(exit.Config, "train", "--kind", "none", "--train", at("gold.jsonl"), "--out", at("x.velum")), "known: bilstm, crf, dictionary, ensemble, inverse, morph, svm, toy, words")
-	has(velum(0, "models", "promote", at("toy.velum"), "--models", at("models")), "is in use")
-	has(velum(0, "models", "--models", at("models")), "toy")
-	has(velum(0, "inspect", "--model", at("toy.velum")), `"kind": "toy"`, `"words"`)
-	has(velum(exit.Config, "inspect", "--model", at("toy.velum"), "--in", at("dev.jsonl")), "cannot say why")
-	velum(0, "tag", "--model", at("toy.velum"), "--in", at("dev.jsonl"), "--out", at("tagged.jsonl"))
-	has(velum(0, "evaluate", "--gold", at("dev.jsonl"), "--model", at("models"), "--draws", "-1", "--brief"), "masking recall by entity")
-	has(velum(exit.Config, "evaluate", "--gold", at("dev.jsonl"), "--model", at("toy.velum"), "--recall", "0.9"), "tag.recall", "use a model of kind crf or svm or bilstm or ensemble or inverse")
+	has(velum(0, "teach", "train", "--kind", "toy", "--train", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("toy.velum")), "features, 0 weights", "masked_entities_recall")
+	has(velum(0, "teach", "train", "--kind", "toy", "--train", at("dev.jsonl"), "--init", at("toy.velum"), "--out", at("more.velum")), "from 80 notes")
+	has(velum(exit.Config, "teach", "train", "--kind", "crf", "--train", at("gold.jsonl"), "--init", at("toy.velum"), "--out", at("x.velum")), "--init", "is of kind toy")
+	has(velum(exit.Config, "teach", "train", "--kind", "none", "--train", at("gold.jsonl"), "--out", at("x.velum")), "known: bilstm, crf, dictionary, ensemble, inverse, morph, svm, toy, words")
+	has(velum(0, "model", "promote", at("toy.velum"), "--models", at("models")), "is in use")
+	has(velum(0, "model", "list", "--models", at("models")), "toy")
+	has(velum(0, "model", "inspect", "--model", at("toy.velum")), `"kind": "toy"`, `"words"`)
+	has(velum(exit.Config, "model", "inspect", "--model", at("toy.velum"), "--in", at("dev.jsonl")), "cannot say why")
+	velum(0, "model", "tag", "--model", at("toy.velum"), "--in", at("dev.jsonl"), "--out", at("tagged.jsonl"))
+	has(velum(0, "prove", "evaluate", "--gold", at("dev.jsonl"), "--model", at("models"), "--draws", "-1", "--brief"), "masking recall by entity")
+	has(velum(exit.Config, "prove", "evaluate", "--gold", at("dev.jsonl"), "--model", at("toy.velum"), "--recall", "0.9"), "tag.recall", "use a model of kind crf or svm or bilstm or ensemble or inverse")
 	velum(0, "run", "--model", at("toy.velum"), "--in", at("in"), "--out", at("out"))
 	report, err := os.ReadFile(at("out/report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	has(string(report), `"kind": "toy"`)
-	has(velum(0, "learn", "--set", "learn.kind=toy", "--in", at("in"), "--gold", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("learned"),
+	has(velum(0, "teach", "learn", "--set", "learn.kind=toy", "--in", at("in"), "--gold", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("learned"),
 		"--slice", "100", "--turns", "1", "--k", "20", "--set", "choose.min_tokens=1"), "strict F1")
-	has(velum(0, "inspect", "--model", at("learned/turn-01/model.velum")), `"kind": "toy"`)
-	has(velum(exit.Config, "learn", "--set", "learn.kind=dictionary", "--in", at("in"), "--gold", at("gold.jsonl"), "--out", at("x")), "crf or svm or bilstm or ensemble or inverse or toy")
+	has(velum(0, "model", "inspect", "--model", at("learned/turn-01/model.velum")), `"kind": "toy"`)
+	has(velum(exit.Config, "teach", "learn", "--set", "learn.kind=dictionary", "--in", at("in"), "--gold", at("gold.jsonl"), "--out", at("x")), "crf or svm or bilstm or ensemble or inverse or toy")
 	if slices.ContainsFunc(flow.Kinds[:len(flow.Kinds)-1], func(k flow.Kind) bool { return k.Name == "toy" }) {
 		t.Error("the toy is a kind of the product")
 	}

@@ -45,7 +45,7 @@ func newToyCommand(a *app) *cobra.Command {
 // TestToyVerb: a verb that is in the list has its help, its flags and options,
 // its place among the others, a manual page and exit codes.
 func TestToyVerb(t *testing.T) {
-	verbs = append(slices.Clip(verbs), verb{"tools", newToyCommand})
+	verbs = append(slices.Clip(verbs), verb{"", newToyCommand})
 	defer func() { verbs = verbs[:len(verbs)-1] }()
 	for _, c := range []struct {
 		args string

@@ -27,23 +27,23 @@ treebanks in CoNLL-U.
 
 --kind bilstm trains a recurrent network, on all cores; --checkpoint keeps its state
 after every pass, and goes on from it. Its words may begin with the vectors of velum
-embed (--set network.vectors=FILE), and it may see notes without capitals and accents
+teach embed (--set network.vectors=FILE), and it may see notes without capitals and accents
 (--set network.noise=0.1). --kind ensemble makes one tagger of several (--members,
 --mode) and measures them on --train, which should be notes that they have not seen.
 --init cascade --epochs 2 tunes the network that ships to notes of the house; --kind inverse
 --learner bilstm --labels SET has a network of several categories say what is safe (INV).
 --kind svm tags each token by itself, by the same templates (--set svm.cost=0.1).
 
-A dictionary needs no labelled notes: it takes names from lists (velum gazetteer build)
+A dictionary needs no labelled notes: it takes names from lists (velum teach gazetteer build)
 and how often an archive holds them. --dev then chooses its thresholds.`,
-		Example: `  velum train --kind crf --train meddocan/train --dev meddocan/dev --labels meddocan --out m.velum
-  velum train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum
-  velum train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum
-  velum train --train train/ --template boot --clusters wc=words.velum:1024 --out boot.velum
-  velum train --train train/ --template boot --clusters wc=words.velum:128,wc=words.velum:1024 --choose-clusters --out boot.velum
-  velum train --kind bilstm --train meddocan/train --dev meddocan/dev --labels meddocan --out net.velum
-  velum train --kind ensemble --members m.velum,net.velum --mode cascade --train meddocan/dev --labels meddocan --out both.velum
-  velum train --kind morph --train es.conllu.gz,ca.conllu.gz --out morph.velum`,
+		Example: `  velum teach train --kind crf --train meddocan/train --dev meddocan/dev --labels meddocan --out m.velum
+  velum teach train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum
+  velum teach train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum
+  velum teach train --train train/ --template boot --clusters wc=words.velum:1024 --out boot.velum
+  velum teach train --train train/ --template boot --clusters wc=words.velum:128,wc=words.velum:1024 --choose-clusters --out boot.velum
+  velum teach train --kind bilstm --train meddocan/train --dev meddocan/dev --labels meddocan --out net.velum
+  velum teach train --kind ensemble --members m.velum,net.velum --mode cascade --train meddocan/dev --labels meddocan --out both.velum
+  velum teach train --kind morph --train es.conllu.gz,ca.conllu.gz --out morph.velum`,
 		Args: noArgs,
 		RunE: call(a, train.Train, &f),
 	}
@@ -59,14 +59,14 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringVar(&f.Name, "name", "", "name of the model (default: that of the file)")
 	flags.BoolVar(&f.Stop, "early-stop", false, "stop when the F1 on --dev no longer rises, and keep the best model")
 	flags.StringVar(&f.Dictionary.Method, "method", "divergence", "dictionary: how it decides, divergence or binary")
-	flags.StringSliceVar(&f.Dictionary.Gazetteers, "gazetteer", nil, "dictionary: `FILES` of names, from velum gazetteer build")
+	flags.StringSliceVar(&f.Dictionary.Gazetteers, "gazetteer", nil, "dictionary: `FILES` of names, from velum teach gazetteer build")
 	flags.StringSliceVar(&f.Dictionary.Negative, "negative", nil, "dictionary: `FILES` of words that are no names")
 	flags.StringSliceVar(&f.Dictionary.Notes, "archive", nil, "dictionary, words: `PATHS` of notes in which names or words are counted; no labels needed")
 	flags.StringSliceVar(&f.Dictionary.Classes, "classes", []string{"GivenName", "Surname"}, "dictionary: classes of the lists that are tagged")
 	flags.StringVar(&f.Dictionary.Category, "category", "PERSON", "dictionary: what they are tagged as")
 	flags.IntVar(&f.MinCount, "min-count", 5, "words: `N` times or more in small letters is a common word")
 	flags.IntVar(&f.MinPatients, "min-patients", 3, "words: in the notes of `N` patients or more")
-	flags.StringSliceVar(&f.Lookups.Clusters, "clusters", nil, "`NAME=FILE:K`, the K clusters of a file of velum embed for cluster/NAME of the template; may be repeated")
+	flags.StringSliceVar(&f.Lookups.Clusters, "clusters", nil, "`NAME=FILE:K`, the K clusters of a file of velum teach embed for cluster/NAME of the template; may be repeated")
 	flags.StringVar(&f.Lookups.Rules, "rules", "", "`FILE` of rules that the feature group rules looks at (default: those that ship)")
 	flags.StringVar(&f.Lookups.Morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
 	flags.BoolVar(&f.Choose, "choose-clusters", false, "offer the --clusters one at a time, and none, and take what is best on a held-out fifth of --train")

@@ -20,9 +20,9 @@ EXTRACT is an output of velum run, or notes with spans; without it the model mas
 notes. In vain is what is masked and stands in a safe list or, with --gold, outside the
 gold spans of the notes. --sample draws notes for an expert, who is asked by the curators'
 page whether each is as useful as before: velum review --ask usefulness.`,
-		Example: `  velum usefulness --in notes.jsonl --model primary-care
-  velum usefulness tagged/ --in dev/ --gold          # what another system masked in vain
-  velum usefulness --in notes.jsonl --sample 10 --out expert.jsonl`,
+		Example: `  velum prove usefulness --in notes.jsonl --model primary-care
+  velum prove usefulness tagged/ --in dev/ --gold          # what another system masked in vain
+  velum prove usefulness --in notes.jsonl --sample 10 --out expert.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.Extract, args = args[0], args[1:]

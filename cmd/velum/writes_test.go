@@ -23,17 +23,17 @@ var writingForms = []string{
 	"run --in ARCHIVE --out HERE", "run --in ARCHIVE --out OWN --metrics HERE/m.prom", "run --in ARCHIVE --out OWN --private-metrics HERE/m.prom",
 	"run --in ARCHIVE --out OWN --audit-log HERE/manifest.json", "run --in ARCHIVE --out OWN --audit-log HERE/_audit/audit.jsonl", "run --in ARCHIVE --out OWN --private HERE",
 	"run --in ARCHIVE --out HERE/sub", "run --in HERE --out HERE", "run --in ARCHIVE --out LINK", "run --in ARCHIVE --out OWN --metrics LINK/m.prom",
-	"plan --in ARCHIVE --out HERE/sub", "plan --in HERE --out HERE", "finish OUT --metrics HERE/m.prom", "finish OUT --private-metrics HERE/m.prom", "finish OUT --audit-log HERE/manifest.json",
+	"run plan --in ARCHIVE --out HERE/sub", "run plan --in HERE --out HERE", "run finish OUT --metrics HERE/m.prom", "run finish OUT --private-metrics HERE/m.prom", "run finish OUT --audit-log HERE/manifest.json",
 	"mask --in ARCHIVE --tagged OUT --out HERE", "mask --in ARCHIVE --tagged OUT --out OWN --audit-log HERE/manifest.json", "mask --in ARCHIVE --tagged OUT --out OWN --private HERE",
-	"forget x --out OWN --audit-log HERE/manifest.json", "forget x --out HERE --audit-log HERE/report.json",
-	"learn --in ARCHIVE --gold GOLD --out HERE", "learn --in ARCHIVE --gold GOLD --out HERE/learned", "learn --in ARCHIVE --gold GOLD --out OWN --ask 3 --questions HERE/q", "learn --in ARCHIVE --gold GOLD --out LINK",
+	"run forget x --out OWN --audit-log HERE/manifest.json", "run forget x --out HERE --audit-log HERE/report.json",
+	"teach learn --in ARCHIVE --gold GOLD --out HERE", "teach learn --in ARCHIVE --gold GOLD --out HERE/learned", "teach learn --in ARCHIVE --gold GOLD --out OWN --ask 3 --questions HERE/q", "teach learn --in ARCHIVE --gold GOLD --out LINK",
 	"start --in ARCHIVE --out HERE", "start --in ARCHIVE --out HERE/start", "start --in ARCHIVE --out LINK",
-	"init GOLD --yes --out HERE/velum.yaml", "tag --in GOLD --out HERE/t.jsonl", "tag --in GOLD --out HERE/manifest.json", "tag --in GOLD --out LINK/t.jsonl", "convert --in GOLD --out HERE/masked/c.jsonl", "convert --in GOLD --out HERE/brat --to brat",
-	"synth --out HERE/s.jsonl", "synth --out HERE --to archive", "reveal --in GOLD --out HERE/r.jsonl",
-	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "usefulness --in GOLD --out HERE/u.jsonl", "evaluate --gold GOLD --errors HERE/e.jsonl", "diff OUT OUT --list HERE/p.jsonl",
-	"train --train GOLD --out HERE/m.velum", "train --kind bilstm --train GOLD --out OWN.velum --checkpoint HERE/state", "embed --in GOLD --out HERE/e.velum", "gazetteer build --out HERE/g.gaz GivenName=x.csv?form=name",
-	"rules build house.atn --out HERE/r.velum", "models promote m.velum --models HERE/models", "models measure --gold GOLD --out HERE/c.velum",
-	"study folds --gold GOLD --out HERE/study", "man HERE/man1",
+	"init GOLD --yes --out HERE/velum.yaml", "model tag --in GOLD --out HERE/t.jsonl", "model tag --in GOLD --out HERE/manifest.json", "model tag --in GOLD --out LINK/t.jsonl", "teach convert --in GOLD --out HERE/masked/c.jsonl", "teach convert --in GOLD --out HERE/brat --to brat",
+	"teach synth --out HERE/s.jsonl", "teach synth --out HERE --to archive", "mask reveal --in GOLD --out HERE/r.jsonl",
+	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "prove usefulness --in GOLD --out HERE/u.jsonl", "prove evaluate --gold GOLD --errors HERE/e.jsonl", "prove diff OUT OUT --list HERE/p.jsonl",
+	"teach train --train GOLD --out HERE/m.velum", "teach train --kind bilstm --train GOLD --out OWN.velum --checkpoint HERE/state", "teach embed --in GOLD --out HERE/e.velum", "teach gazetteer build --out HERE/g.gaz GivenName=x.csv?form=name",
+	"teach rules build house.atn --out HERE/r.velum", "model promote m.velum --models HERE/models", "model measure --gold GOLD --out HERE/c.velum",
+	"teach study folds --gold GOLD --out HERE/study", "help man HERE/man1",
 }
 
 // TestWritesNowhereElse: no verb writes into the output of a run that is not its
@@ -53,7 +53,7 @@ func TestWritesNowhereElse(t *testing.T) {
 		t.Fatal(code, said)
 	}
 	gold := filepath.Join(dir, "gold.jsonl")
-	if code, said := velum("synth --notes 20 --out " + gold); code != exit.Done {
+	if code, said := velum("teach synth --notes 20 --out " + gold); code != exit.Done {
 		t.Fatal(code, said)
 	}
 	link := filepath.Join(dir, "link")

@@ -40,7 +40,7 @@ with DAG(
 
     @task
     def plan():
-        velum("plan", "--quiet", "--config", "/etc/velum/night.yaml", "--in", ARCHIVE, "--out", MASKED)
+        velum("run", "plan", "--quiet", "--config", "/etc/velum/night.yaml", "--in", ARCHIVE, "--out", MASKED)
 
     @task(max_active_tis_per_dag=16)
     def shard(k):
@@ -48,6 +48,6 @@ with DAG(
 
     @task
     def finish():
-        velum("finish", MASKED, "--audit", "300", "--json")
+        velum("run", "finish", MASKED, "--audit", "300", "--json")
 
     plan() >> shard.expand(k=list(range(1, SHARDS + 1))) >> finish()

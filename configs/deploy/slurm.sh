@@ -18,6 +18,6 @@ if [ "${1:-}" = shard ]; then
     fi
     exit "$code"
 fi
-velum plan --in "$ARCHIVE" --out "$MASKED" --config /etc/velum/night.yaml
+velum run plan --in "$ARCHIVE" --out "$MASKED" --config /etc/velum/night.yaml
 shards=$(sbatch --parsable --requeue --array="1-$SHARDS" "$0" shard)
-sbatch --dependency="afterok:$shards" --wrap "velum finish $MASKED"
+sbatch --dependency="afterok:$shards" --wrap "velum run finish $MASKED"

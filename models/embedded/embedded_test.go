@@ -13,7 +13,7 @@ import (
 
 // TestMeasured: the models that ship say on which real notes they were measured,
 // or every report of theirs is amber. scripts/data/models.sh does it (--real), and
-// `velum models measure` for a model that is there.
+// `velum model measure` for a model that is there.
 func TestMeasured(t *testing.T) {
 	for _, name := range []string{"primary-care", "cascade", "meddocan"} {
 		f, err := embedded.Open(name)

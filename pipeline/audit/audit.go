@@ -252,7 +252,7 @@ func parseAuditTail(data []byte) (t *auditTail, cause string) {
 	}
 	for line := range bytes.Lines(t.torn) {
 		if hasSum(line) {
-			return t, "a line near its end was changed: `velum audit verify` names it"
+			return t, "a line near its end was changed: `velum prove log` names it"
 		}
 	}
 	if t.n == 0 && !firstAuditLine(data) {

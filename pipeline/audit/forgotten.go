@@ -26,7 +26,7 @@ const forgottenFormat = "velum.forgotten/2"
 
 // Forgotten are the patients whose notes are left out of an output.
 type Forgotten struct {
-	Set      *patientid.Set // taken out by `velum forget --patient`
+	Set      *patientid.Set // taken out by `velum run forget --patient`
 	Objected *patientid.Set // in a list of --exclude of this run or of an earlier one
 	secret   []byte
 }

@@ -168,7 +168,7 @@ func ReadPlan(out *Output) (*Planned, error) {
 func (o *Output) plan() string { return filepath.Join(o.Private, planName) }
 
 func (o *Output) readPlan() (*planFile, error) {
-	bad := &PlanError{o.plan(), "is not there: there is no plan, or it was finished", "`velum plan` makes one"}
+	bad := &PlanError{o.plan(), "is not there: there is no plan, or it was finished", "`velum run plan` makes one"}
 	data, err := durable.ReadFile(o.FS, bad.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, bad
@@ -179,7 +179,7 @@ func (o *Output) readPlan() (*planFile, error) {
 	var f planFile
 	seal, data, sealed := bytes.Cut(bytes.TrimPrefix(data, []byte(planSeal)), []byte(`",`))
 	data = append([]byte{'{'}, bytes.TrimSuffix(data, []byte("\n"))...)
-	bad.Cause, bad.Remedy = "is no plan of this version of velum", "make it anew with `velum plan`"
+	bad.Cause, bad.Remedy = "is no plan of this version of velum", "make it anew with `velum run plan`"
 	if !sealed || json.Unmarshal(data, &f) != nil || f.Schema != planSchema {
 		return nil, bad
 	}
@@ -222,7 +222,7 @@ func Join(out Output, o UnitOptions, plan *Planned, lock bool) (*Prepared, error
 func (p *Prepared) join(f *planFile) error {
 	p.plan.Key, p.plan.BadInputs, p.plan.Tables = f.Key, f.Bad, f.Tables
 	p.id, p.o.Fresh, p.touched = f.Run, f.Fresh, f.Changed
-	bad := &PlanError{p.out.plan(), "is damaged", "make it anew with `velum plan`"}
+	bad := &PlanError{p.out.plan(), "is damaged", "make it anew with `velum run plan`"}
 	missing := &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
 	if !unhex(p.plan.Config[:], f.Config) || !unhex(p.plan.Model[:], f.Model) {
 		return bad

@@ -147,7 +147,7 @@ class Lab:
                         f.write(open(os.path.join(folder, name), encoding="utf-8").read() + "\n")
                 for line in open(os.path.join(DATA, CORPORA["v"][0]), encoding="utf-8"):
                     f.write(json.loads(line)["text"].replace("\n", " ") + "\n")
-            self.run("embed", "--in", texts, "--from", "lines", "--normalization", {"words": "form"}.get(how, how), "--clusters", "128,1024", "--workers", "1", "--out", out)
+            self.run("teach", "embed", "--in", texts, "--from", "lines", "--normalization", {"words": "form"}.get(how, how), "--clusters", "128,1024", "--workers", "1", "--out", out)
         return out
 
     def names(self):
@@ -158,7 +158,7 @@ class Lab:
                 lists.append(self.path(name + ".csv"))
                 with gzip.open(os.path.join(DATA, "gazetteers/names-es-ine", name + ".csv.gz")) as f, open(lists[-1], "wb") as to:
                     to.write(f.read())
-            self.run("gazetteer", "build", "--out", out, ",".join(lists[:2]), lists[2])
+            self.run("teach", "gazetteer", "build", "--out", out, ",".join(lists[:2]), lists[2])
         return out
 
     def model(self, corpus, name):
@@ -181,7 +181,7 @@ class Lab:
             notes = []
         if not unlabelled and name != "rules-only":
             notes += ["--labels", CORPORA[corpus][3], *options]
-        self.run("train", *args, *notes, "--workers", "1", "--out", out)
+        self.run("teach", "train", *args, *notes, "--workers", "1", "--out", out)
         return out
 
     def fill(self):
@@ -192,7 +192,7 @@ class Lab:
                 if self.a.table or os.path.exists(file) or not wanted:
                     continue
                 _, dev, more, _ = CORPORA[corpus]
-                said = self.run("evaluate", "--json", *(["--dial"] if measure == "inv" else ["--draws", "-1"]), "--gold", os.path.join(DATA, dev), "--model", self.model(corpus, name), *(more or ([] if measure == "inv" else ["--categories", CORPORA[corpus][3]])), *options)
+                said = self.run("prove", "evaluate", "--json", *(["--dial"] if measure == "inv" else ["--draws", "-1"]), "--gold", os.path.join(DATA, dev), "--model", self.model(corpus, name), *(more or ([] if measure == "inv" else ["--categories", CORPORA[corpus][3]])), *options)
                 with open(file, "w", encoding="utf-8") as f:
                     f.write(said)
                 print(f"{corpus}: {row}: {self.figure(i, corpus)}", flush=True)

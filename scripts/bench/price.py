@@ -63,7 +63,7 @@ def main():
     shutil.rmtree(a.work, ignore_errors=True)
     os.makedirs(a.work, mode=0o700)
     generated = os.path.join(a.work, "generated.jsonl")
-    subprocess.run([a.velum, "synth", "--quiet", "--notes", str(a.notes), "--seed", "7", "--split", "train", "--out", generated], check=True)
+    subprocess.run([a.velum, "teach", "synth", "--quiet", "--notes", str(a.notes), "--seed", "7", "--split", "train", "--out", generated], check=True)
     sets = [(f"{a.notes:,} generated", "gen", list(lines(generated, ""))), ("61,000 real", "real", real(a.data, 61000))]
     rows = []
     for name, folder, texts in sets:

@@ -12,7 +12,7 @@
 # the new primary-care.
 #
 # --real names the notes that were held out: what a report says of what is left
-# rests on them. `velum models measure` does the same to a model that there is.
+# rests on them. `velum model measure` does the same to a model that there is.
 #
 # A CRF's objective is convex: begun at the weights of a model of most of the same
 # notes (--init), a third of the iterations lead as far.
@@ -30,7 +30,7 @@ held="writers and kinds of document left out: nubes-phi, notes-ca, notes-voices,
 case ${1:-} in
 morph)
 	ud=$data/labelled/ud
-	"$velum" train --kind morph --name morph \
+	"$velum" teach train --kind morph --name morph \
 		--train "$ud/es_ancora-ud-dev.conllu.gz,$ud/es_gsd-ud-dev.conllu.gz,$ud/ca_ancora-ud-dev.conllu.gz" --out "$work/morph.velum"
 	cp "$work/morph.velum" models/embedded/resources/
 	exit
@@ -41,7 +41,7 @@ meddocan)
 	# Names of strangers in short notes: our hands and notes-voices with other names, in MEDDOCAN's labels. What the hands do not mark (sex, kin) is what a CRF of
 	# reports alone finds in their notes; a fifth of its reports once more in small letters, a tenth in capitals.
 	python3 scripts/bench/real/cases.py "$work/real/cases-dev" "$data/meddocan/train" "$work/real/background-bodies"
-	"$velum" train --profile meddocan --kind crf --labels meddocan --out "$work/meddocan-reports.velum" \
+	"$velum" teach train --profile meddocan --kind crf --labels meddocan --out "$work/meddocan-reports.velum" \
 		--train "$data/meddocan/train,$work/real/background-bodies,$work/real/cases-dev"
 	VELUM="$velum" python3 scripts/bench/real/strangers.py "$work/meddocan-reports.velum" "$work/real/strangers.jsonl"
 	# Strangers and reports together, then four passes over reports alone: strict F1 .9722 to .9738 on dev, and names of strangers .988 to .969.
@@ -49,15 +49,15 @@ meddocan)
 		name=$1 options=$2
 		shift 2
 		folders=$(IFS=,; echo "$*")
-		"$velum" train --profile meddocan --kind bilstm --labels meddocan --name meddocan $options --set network.seed=4 --set network.noise=0.1 --set network.blind=0.1 \
+		"$velum" teach train --profile meddocan --kind bilstm --labels meddocan --name meddocan $options --set network.seed=4 --set network.noise=0.1 --set network.blind=0.1 \
 			--train "$folders,$work/real/strangers.jsonl" --out "$work/meddocan-$name-first.velum"
-		"$velum" train --profile meddocan --kind bilstm --labels meddocan --name meddocan --init "$work/meddocan-$name-first.velum" --epochs 4 --set network.rate=0.0015 \
+		"$velum" teach train --profile meddocan --kind bilstm --labels meddocan --name meddocan --init "$work/meddocan-$name-first.velum" --epochs 4 --set network.rate=0.0015 \
 			--set network.seed=9 --train "$folders" --out "$work/meddocan-$name.velum"
 	}
 	make dev "" "$data/meddocan/train" "$work/real/background-bodies"
 	make all "--init $work/meddocan-dev-first.velum --epochs 4" "$data/meddocan/train" "$data/meddocan/dev" "$work/real/background"
-	"$velum" models measure --profile meddocan --model "$work/meddocan-dev.velum" --gold "$data/meddocan/dev" --real "MEDDOCAN dev" --out "$work/meddocan-scores.velum"
-	"$velum" models measure --profile meddocan --model "$work/meddocan-all.velum" --scores "$work/meddocan-scores.velum" --out "$work/meddocan.velum"
+	"$velum" model measure --profile meddocan --model "$work/meddocan-dev.velum" --gold "$data/meddocan/dev" --real "MEDDOCAN dev" --out "$work/meddocan-scores.velum"
+	"$velum" model measure --profile meddocan --model "$work/meddocan-all.velum" --scores "$work/meddocan-scores.velum" --out "$work/meddocan.velum"
 	;;
 clusters)
 	# Clusters of words from clinical and general text without labels, of which each model of short notes holds its own copy: a
@@ -71,17 +71,17 @@ clusters)
 	for file in "$text"/*.jsonl.gz "$data"/unlabelled-ca/*.gz "$data"/general/es/*.txt.gz "$data"/general/ca/*.txt.gz; do
 		set -- "$@" --in "$file"
 	done
-	"$velum" embed --quiet --workers 1 "$@" --normalization fold --epochs 4 --clusters 128,1024 --out "$work/fold.velum"
+	"$velum" teach embed --quiet --workers 1 "$@" --normalization fold --epochs 4 --clusters 128,1024 --out "$work/fold.velum"
 	exit
 	;;
 primary-care)
 	# 60 iterations from cold, 200 s of processor time. What ships since 2026-11-23 began at the weights of the one before: 118 iterations.
 	# The calibration in the header is of three folds (0, 1, and one without the third fifth of notes-voices, a kind of NUBes and eleven of our hands): a CRF each of 90 to
-	# 135 iterations, as long as what ships was trained, since a model of fewer is less sure: velum models measure --held FOLD0=...,FOLD1=... For cascade they and their networks.
+	# 135 iterations, as long as what ships was trained, since a model of fewer is less sure: velum model measure --held FOLD0=...,FOLD1=... For cascade they and their networks.
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --prepare
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --kinds crf --sources "" --folds 0
-	"$velum" models measure --profile primary-care --model "$real/fold0-crf.velum" --gold "$fold0" --real "$held" --out "$work/primary-care-fold0.velum"
-	"$velum" train --profile primary-care --kind crf --labels primary-care --name primary-care --iterations 60 --set train.bias=0.5 --workers 1 --train "$real/all.train.jsonl" \
+	"$velum" model measure --profile primary-care --model "$real/fold0-crf.velum" --gold "$fold0" --real "$held" --out "$work/primary-care-fold0.velum"
+	"$velum" teach train --profile primary-care --kind crf --labels primary-care --name primary-care --iterations 60 --set train.bias=0.5 --workers 1 --train "$real/all.train.jsonl" \
 		${VELUM_CLUSTERS:+--clusters "c128=$VELUM_CLUSTERS:128,c1024=$VELUM_CLUSTERS:1024"} --scores "$work/primary-care-fold0.velum" --out "$work/primary-care.velum"
 	;;
 inverse)
@@ -93,7 +93,7 @@ inverse)
 	python3 scripts/data/shortnotes.py --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
 	python3 scripts/data/shortnotes.py --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
 	python3 scripts/bench/real/corpora.py short
-	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
+	"$velum" teach synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
 	set -- "$1" "$data/meddocan/train,$real/general.jsonl,$real/synth-train.jsonl,$data/unlabelled-en-clinical/casimedicos-en.jsonl.gz,$work/text/codiesp-en-mt.jsonl.gz"
 	# Documents of MEDDOCAN dev, in Spanish and as machines translate them.
 	for note in "$data"/meddocan/dev/*.txt; do echo "\"id\": \"$(basename "$note" .txt)\""; done >"$work/text/dev-ids"
@@ -102,17 +102,17 @@ inverse)
 		gunzip -c "$data/unlabelled-es-clinical/$name.jsonl.gz" | grep -v '"meddocan": *"dev:' | gzip -1 >"$work/text/$name.jsonl.gz"
 		set -- "$1" "$2,$work/text/$name.jsonl.gz"
 	done
-	"$velum" train --kind words --min-count 3 --min-patients 2 --archive "$2" --out "$work/words.velum"
+	"$velum" teach train --kind words --min-count 3 --min-patients 2 --archive "$2" --out "$work/words.velum"
 	# Two CRFs: one of reports and generated notes, and one that went on from there with general sentences, which knows names in running text. Each
 	# lets in what the other masks; their mean loses a third fewer safe words at equal recall. The second one that ships is the one of before, made of words of
 	# 5 in 3 notes, with 60 iterations of the first. Its counts held the English machine translations of documents of MEDDOCAN dev (counts of words,
 	# nothing else), which are left out above: no figure for MEDDOCAN is of this model.
 	notes=$data/meddocan/train,$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl
-	"$velum" train --kind inverse --words "$work/words.velum" --train "$notes" --iterations 50 --out "$work/inverse-first.velum"
-	"$velum" train --kind inverse --words "$work/words.velum" --init "$work/inverse-first.velum" --iterations 30 \
+	"$velum" teach train --kind inverse --words "$work/words.velum" --train "$notes" --iterations 50 --out "$work/inverse-first.velum"
+	"$velum" teach train --kind inverse --words "$work/words.velum" --init "$work/inverse-first.velum" --iterations 30 \
 		--train "$notes,$real/capitals.jsonl" --out "$work/inverse-second.velum"
 	# A mean takes nothing from its notes, but wants some.
-	"$velum" train --kind inverse --name inverse --learner ensemble --mode mean --members "$work/inverse-first.velum,$work/inverse-second.velum" \
+	"$velum" teach train --kind inverse --name inverse --learner ensemble --mode mean --members "$work/inverse-first.velum,$work/inverse-second.velum" \
 		--train "$data/meddocan/train" --out "$work/inverse.velum"
 	;;
 cascade)
@@ -120,10 +120,10 @@ cascade)
 	# network from cold: four passes more from the weights of before lost .005 of writers left out.
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --prepare
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --kinds cascade --sources "" --folds 0
-	"$velum" models measure --profile primary-care --model "$real/fold0-cascade.velum" --gold "$fold0" --real "$held" --out "$work/cascade-fold0.velum"
-	"$velum" train --profile primary-care --kind bilstm --labels primary-care --name primary-care-network --epochs 4 --workers 1 \
+	"$velum" model measure --profile primary-care --model "$real/fold0-cascade.velum" --gold "$fold0" --real "$held" --out "$work/cascade-fold0.velum"
+	"$velum" teach train --profile primary-care --kind bilstm --labels primary-care --name primary-care-network --epochs 4 --workers 1 \
 		--template network-lean --set network.noise=0.1 --set network.blind=0.3 --train "$real/all.train.jsonl" --out "$work/primary-care-network.velum"
-	"$velum" train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0.3 --set ensemble.bias=0.75 \
+	"$velum" teach train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0.3 --set ensemble.bias=0.75 \
 		--members "primary-care,$work/primary-care-network.velum" --train "$real/held-notes-ca-0.jsonl" --scores "$work/cascade-fold0.velum" --out "$work/cascade.velum"
 	;;
 *)

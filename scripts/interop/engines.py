@@ -76,7 +76,7 @@ def main():
         dir = pathlib.Path(folder)
         (dir / "archive").mkdir()
         for i in range(FILES):
-            subprocess.run([velum, "synth", "--notes", str(400 + 60 * i), "--seed", str(i), "--out", dir / f"archive/{i:02}.jsonl"], check=True, capture_output=True)
+            subprocess.run([velum, "teach", "synth", "--notes", str(400 + 60 * i), "--seed", str(i), "--out", dir / f"archive/{i:02}.jsonl"], check=True, capture_output=True)
         subprocess.run([velum, "run", "--quiet", "--in", dir / "archive", "--out", dir / "one", *FORM], check=True, capture_output=True)
         out, killed, stop = dir / "out", [], threading.Event()
         killer = threading.Thread(target=kill_executor, args=(out, killed, stop))

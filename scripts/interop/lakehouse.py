@@ -291,7 +291,7 @@ def published(scratch):
     versions = [night("anew", "run", "--in", archive, "--out", out)]
     pq.write_table(notes(3000, 50, ward=lambda r: pa.array([f"w{i}" for i in r])), os.path.join(archive, "3.parquet"))
     versions.append(night("a month and a column more", "run", "--in", os.path.join(archive, "3.parquet"), "--out", out, "--set", "read.keep=ward"))
-    versions.append(night("a month forgotten", "forget", "--out", out, "--set", "read.keep=ward", "2.parquet"))
+    versions.append(night("a month forgotten", "run", "forget", "--out", out, "--set", "read.keep=ward", "2.parquet"))
     check("published: a version a night", versions == [1, 2, 3], str(versions))
 
 

@@ -23,9 +23,9 @@ import velum
 
 
 def generated(notes: int, folder: str) -> pa.Table:
-    """Return notes of velum synth, with some that no run releases."""
+    """Return notes of velum teach synth, with some that no run releases."""
     path = os.path.join(folder, "notes.jsonl")
-    subprocess.run([velum.program(), "synth", "--quiet", "--notes", str(notes), "--seed", "3", "--out", path], check=True)
+    subprocess.run([velum.program(), "teach", "synth", "--quiet", "--notes", str(notes), "--seed", "3", "--out", path], check=True)
     with open(path, encoding="utf-8") as f:
         texts = [json.loads(line)["text"] for line in f]
     for i in range(0, notes, 1000):

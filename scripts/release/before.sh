@@ -7,7 +7,7 @@ rm -rf "$to"
 mkdir -p "$to/man" "$to/completions" "$to/wheels"
 velum=$to/velum
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$3 -X main.revision=$4" -o "$velum" ./cmd/velum
-"$velum" man "$to/man"
+"$velum" help man "$to/man"
 gzip -9 -n "$to"/man/*
 for shell in bash zsh fish; do "$velum" completion $shell >"$to/completions/velum.$shell"; done
 rm "$velum"

@@ -14,7 +14,7 @@ import (
 // encrypted, [PERSON:bcdf...]: AES-SIV (RFC 5297), so equal values of a
 // category look equal within the scope, nobody reads them without the key, and a
 // changed one is not taken for another. What is sealed is filled up, so that its
-// length does not tell the value's. `velum reveal` undoes it under the key.
+// length does not tell the value's. `velum mask reveal` undoes it under the key.
 func newEncrypt(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
 	return func(o *Options) Operator { return &encrypt{sealer: NewSealer(o.Key, o.Purpose), scope: scope} }
@@ -37,7 +37,7 @@ const (
 )
 
 // filled is what is sealed beside the category: it tells values that were filled
-// up from those of versions before, which velum reveal still opens.
+// up from those of versions before, which velum mask reveal still opens.
 const filled = "filled"
 
 // Replace implements Operator.

@@ -5,7 +5,7 @@ import "github.com/zeebo/xxh3"
 // Order counts how the notes of an archive follow each other in time. Where dates move
 // by patient and the rows stay in the order of days, a row's place tells its day, and the
 // day what its patient's dates were moved by: of 300 patients of an archive that is
-// sorted by date, `velum attack --only rows` finds 300 offsets.
+// sorted by date, `velum prove attack --only rows` finds 300 offsets.
 //
 // Only the first note of each patient in a batch counts: an archive that is sorted by
 // patient, each with the oldest note first, falls at every border and gives nothing away.

@@ -3,7 +3,7 @@
 //	in:  Text or View, Tokens, Gold, Reason
 //	out: a corpus of tagged token sequences
 //
-// It is the sink of `velum train`: read, tokenize, teach.
+// It is the sink of `velum teach train`: read, tokenize, teach.
 package teach
 
 import (

@@ -7,7 +7,7 @@ import (
 )
 
 // Words is a sink that hands the tokens of sound notes to Note: what learns
-// from notes without labels needs no more. It is the sink of `velum embed`.
+// from notes without labels needs no more. It is the sink of `velum teach embed`.
 type Words struct {
 	// Note gets a note and a number that stands for its patient: a hash of the
 	// column patient_id, 0 if there is none.

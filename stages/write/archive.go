@@ -7,7 +7,7 @@ import (
 )
 
 // Archive writes notes as a hospital exports them: one Parquet file with
-// note_id, the columns of Batch.Extra, and the text; no spans. `velum synth`
+// note_id, the columns of Batch.Extra, and the text; no spans. `velum teach synth`
 // and the benchmarks make their archives with it.
 type Archive struct {
 	o      TextOptions

@@ -1,8 +1,8 @@
-"""Mask an archive on Spark: velum plan here, its shards on the executors, velum finish here.
+"""Mask an archive on Spark: velum run plan here, its shards on the executors, velum run finish here.
 
     spark-submit velum_spark.py --velum /usr/bin/velum --shards 64 --out /nfs/masked -- --in /nfs/archive --config /etc/velum/night.yaml
 
-What stands behind -- goes to `velum plan`. Spark moves numbers of shards and exit codes and no
+What stands behind -- goes to `velum run plan`. Spark moves numbers of shards and exit codes and no
 text of a note: each task is a process of velum beside the executor. See README.md.
 """
 
@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--velum", default="velum", help="the binary, at the same path on every machine")
     parser.add_argument("--shards", type=int, required=True, help="about two or three for each core of the executors")
     parser.add_argument("--out", required=True, help="DIR to write, which every machine sees at this path")
-    parser.add_argument("plan", nargs="*", help="options of velum plan")
+    parser.add_argument("plan", nargs="*", help="options of velum run plan")
     o = parser.parse_args()
     call(o.velum, "plan", "--quiet", "--out", o.out, *o.plan)
     velum, plan, n = o.velum, o.out, o.shards  # no self and no session in the closure

@@ -332,5 +332,5 @@ func unfit(section string) error {
 	return fmt.Errorf("%w: section %q does not fit the others", modelfile.ErrDamaged, section)
 }
 
-// MarshalHeader returns the header as indented JSON, for `velum models`.
+// MarshalHeader returns the header as indented JSON, for `velum model list`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }

@@ -14,7 +14,7 @@ import (
 )
 
 // Reasons returns the weights of an attribute for all tags, none if the model
-// does not know it. It parses the attribute's name: it is for `velum inspect`,
+// does not know it. It parses the attribute's name: it is for `velum model inspect`,
 // not for tagging.
 func (m *Model) Reasons(a features.Attribute) []tagger.Reason {
 	group, offset, value, ok := splitAttribute(a.Name)

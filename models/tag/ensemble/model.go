@@ -144,7 +144,7 @@ func (m *Model) Summary() string {
 // Mode returns how the members are put together.
 func (m *Model) Mode() Mode { return m.header.Mode }
 
-// MarshalHeader returns the header as indented JSON, for `velum models`.
+// MarshalHeader returns the header as indented JSON, for `velum model list`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
 
 // New returns an ensemble of members that have the same tags.

@@ -15,7 +15,7 @@ type Attribute struct {
 
 // Describe lists the attributes of every token of a note, sequence by
 // sequence: [sequence][token][]Attribute. They hold words of the note: they are
-// for `velum inspect`, for the names section of a model and for comparisons
+// for `velum model inspect`, for the names section of a model and for comparisons
 // with other programs, not for logs.
 func Describe(t *Template, r Resources, text []byte, tokens []pipeline.Token, matches []pipeline.Match) [][][]Attribute {
 	e := New(t, r)

@@ -207,7 +207,7 @@ func (m *Model) Begin() tagger.Model {
 	return m.network
 }
 
-// MarshalHeader returns the header as indented JSON, for `velum models`.
+// MarshalHeader returns the header as indented JSON, for `velum model list`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
 
 // Write writes the model with its network. The same model gives the same bytes.

@@ -114,7 +114,7 @@ func Open(path string) (*File, error) {
 // no look-up can leave the file.
 func Load(f *modelfile.File) (*File, error) {
 	if f.Kind() != Kind {
-		return nil, fmt.Errorf("%w of vectors: see `velum embed`", modelfile.ErrNotAModel)
+		return nil, fmt.Errorf("%w of vectors: see `velum teach embed`", modelfile.ErrNotAModel)
 	}
 	e := &File{file: f, clusters: map[int][]uint16{}}
 	if err := f.Header(&e.header); err != nil {

@@ -6,7 +6,7 @@
 //
 // Two things rest on it. The inverse model lets a number back in that stands
 // in a dose or a value (INV §4.3.3 has no safe number at all, and doses and
-// values are what its expert missed most, §5.2.4). And `velum usefulness`
+// values are what its expert missed most, §5.2.4). And `velum prove usefulness`
 // counts which terms survive the masking.
 //
 // Kinds of word are lists of folded forms (words.txt, written by hand); doses

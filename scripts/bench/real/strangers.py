@@ -34,7 +34,7 @@ def tagged(velum, teacher, found):
     with tempfile.TemporaryDirectory() as work:
         plain, out = os.path.join(work, "in.jsonl"), os.path.join(work, "out.jsonl")
         notes.write(plain, ((n, t, []) for n, t, _ in found))
-        subprocess.run([velum, "tag", "--quiet", "--profile", "meddocan", "--in", plain, "--from", "jsonl", "--to", "jsonl", "--out", out, "--model", teacher], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([velum, "model", "tag", "--quiet", "--profile", "meddocan", "--in", plain, "--from", "jsonl", "--to", "jsonl", "--out", out, "--model", teacher], check=True, stdout=subprocess.DEVNULL)
         return [spans for _, _, spans in notes.read(out)]
 
 

@@ -7,7 +7,7 @@ A row is a source, scored by models that have not seen it, or its writers, or it
     source   a model trained without the source (NUBes; notes-ca; notes-voices and our own hands; short MEDDOCAN; generated)
     writer   five models, each without a fifth of the writers of notes-voices and of our own hands
     kind     the same five models, each without some kinds of document of NUBes and of its translations in notes-ca
-Every measure is of the whole product (model, patterns, rules, repeats); intervals are of 1,000 draws of documents, by `velum evaluate`.
+Every measure is of the whole product (model, patterns, rules, repeats); intervals are of 1,000 draws of documents, by `velum prove evaluate`.
 Trained models are kept in --work, so that another setting (--set) costs the tagging alone. What was trained on a note's copies is left out with it.
 """
 import argparse, collections, json, os, subprocess, sys
@@ -83,10 +83,10 @@ class Bench:
         if os.path.exists(out):
             return
         if kind in TRAIN:
-            self.velum("train", "--labels", "primary-care", "--workers", "1", *TRAIN[kind], "--train", self.path(f"{name}.train.jsonl"), "--out", out)
+            self.velum("teach", "train", "--labels", "primary-care", "--workers", "1", *TRAIN[kind], "--train", self.path(f"{name}.train.jsonl"), "--out", out)
             return
         members = ",".join(self.path(f"{name}-{k}.velum") for k in TRAIN)
-        self.velum("train", "--labels", "primary-care", "--kind", "ensemble", "--mode", kind, *CASCADE, "--members", members,
+        self.velum("teach", "train", "--labels", "primary-care", "--kind", "ensemble", "--mode", kind, *CASCADE, "--members", members,
                    "--train", self.held("notes-ca", 0), "--out", out)
 
     def jobs(self):
@@ -119,7 +119,7 @@ class Bench:
                 if os.path.getsize(held) == 0:
                     continue
                 tagged = self.path(name + ".tagged.jsonl")
-                self.velum("tag", "--in", held, "--from", "jsonl", "--to", "jsonl", "--out", tagged, "--model", self.path(f"{model}-{kind}.velum"), *self.more())
+                self.velum("model", "tag", "--in", held, "--from", "jsonl", "--to", "jsonl", "--out", tagged, "--model", self.path(f"{model}-{kind}.velum"), *self.more())
                 for path, to in ((held, g), (tagged, s)):
                     with open(path, encoding="utf-8") as f:
                         to.write(f.read())
@@ -133,7 +133,7 @@ class Bench:
         return [x for s in self.a.set for x in ("--set", s)]
 
     def evaluate(self, both, system, draws="1000"):
-        out = subprocess.run([self.a.velum, "evaluate", "--quiet", "--json", "--draws", draws, "--profile", "primary-care", "--gold", both, "--system", system,
+        out = subprocess.run([self.a.velum, "prove", "evaluate", "--quiet", "--json", "--draws", draws, "--profile", "primary-care", "--gold", both, "--system", system,
                               "--categories", "primary-care"], check=True, stdout=subprocess.PIPE, text=True).stdout
         return json.loads(out)
 
@@ -182,7 +182,7 @@ def prepare(a):
         subprocess.run([sys.executable, "scripts/data/shortnotes.py", "--in", folder, "--out", at(name + ".jsonl"), "--seed", str(seed)], check=True)
     subprocess.run([sys.executable, "scripts/bench/real/corpora.py", "short", "--work", a.work], check=True)
     for name, n, seed, split in (("synth-dev", 8000, 2, "test"), ("generated", 5000, 1, "train")):
-        subprocess.run([a.velum, "synth", "--quiet", "--notes", str(n), "--seed", str(seed), "--split", split, "--density", "3", "--out", at(name + ".jsonl")], check=True)
+        subprocess.run([a.velum, "teach", "synth", "--quiet", "--notes", str(n), "--seed", str(seed), "--split", split, "--density", "3", "--out", at(name + ".jsonl")], check=True)
 
 
 def main():

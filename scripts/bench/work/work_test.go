@@ -156,7 +156,7 @@ func countTokens() (n float64, err error) {
 // count masks notes that are the same each time, and returns all figures of it.
 func count(dir string, notes int) (figures, error) {
 	in, out, profile := filepath.Join(dir, "in"+strconv.Itoa(notes)), filepath.Join(dir, "out"+strconv.Itoa(notes)), filepath.Join(dir, "profile")
-	if err := command(nil, "run", "./cmd/velum", "synth", "--notes", strconv.Itoa(notes), "--seed", "1", "--to", "archive", "--out", in, "--quiet"); err != nil {
+	if err := command(nil, "run", "./cmd/velum", "teach", "synth", "--notes", strconv.Itoa(notes), "--seed", "1", "--to", "archive", "--out", in, "--quiet"); err != nil {
 		return nil, err
 	}
 	if err := command([]string{"VELUM_ARCHIVE=" + in, "VELUM_OUT=" + out}, "test", "./cmd/velum", "-covermode=count", "-coverprofile="+profile,

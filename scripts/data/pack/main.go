@@ -1,6 +1,6 @@
 // Command pack makes the models of a folder as small as the binary holds them, and
 // writes their digests beside them. Files that stand alone and packed ones may be
-// mixed: what `velum train` has written is copied over one of them, and pack does the
+// mixed: what `velum teach train` has written is copied over one of them, and pack does the
 // rest. Packed twice they have the same bytes.
 //
 //	go run ./scripts/data/pack [FOLDER]   (models/embedded)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
-from .process import Span, flags, lost, missing, pipe, rows
+from .process import VERBS, Span, flags, lost, missing, pipe, rows
 
 #: rows of a record batch that is sent, at the most
 BATCH = 10_000
@@ -150,7 +150,7 @@ def _batches(verb: str, schema: Any, batches: Iterator[Any], args: list[str]) ->
                 sizes.append(len(batch))
                 stream.write_batch(batch)
 
-    with contextlib.closing(pipe([verb, "-", "-", *args], feed, lambda out: iter(pa.ipc.open_stream(out)))) as back:
+    with contextlib.closing(pipe([*VERBS[verb], "-", "-", *args], feed, lambda out: iter(pa.ipc.open_stream(out)))) as back:
         for out in back:
             if not sizes or len(out) != sizes.popleft():
                 raise lost("a batch has another number of rows")

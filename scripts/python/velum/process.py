@@ -15,6 +15,9 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
+#: the commands of velum that rows go through
+VERBS = {"mask": ["mask"], "tag": ["model", "tag"]}
+
 
 class VelumError(Exception):
     """What velum ended with.
@@ -187,7 +190,7 @@ def rows(verb: str, texts: Iterable[Any], args: Sequence[str]) -> Iterator[dict[
             to.write(json.dumps({"note_id": str(sent), "text": None if missing(text) else text}).encode() + b"\n")
             sent += 1
 
-    for row in pipe([verb, "-", "-", *args, *OBJECTS], feed, lambda out: map(json.loads, out)):
+    for row in pipe([*VERBS[verb], "-", "-", *args, *OBJECTS], feed, lambda out: map(json.loads, out)):
         if row["note_id"] != str(came):
             raise lost(f"row {came} has another number")
         came += 1
@@ -213,7 +216,7 @@ class Session:
     """
 
     def __init__(self, verb: str = "mask", **options: Any) -> None:
-        self._args = [verb, "-", "-", *flags(**options), *OBJECTS, "--json", "--quiet"]
+        self._args = [*VERBS[verb], "-", "-", *flags(**options), *OBJECTS, "--json", "--quiet"]
         self._start()
 
     def _start(self) -> None:
@@ -315,10 +318,10 @@ def run(archive: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out:
 def evaluate(gold: str | os.PathLike[str], system: str | os.PathLike[str] | None = None, **options: Any) -> dict[str, Any]:
     """Score a model, or the output of an earlier run (system), against labelled notes.
 
-    Options are those of ``velum.mask``. Returns what ``velum evaluate --json`` prints.
+    Options are those of ``velum.mask``. Returns what ``velum prove evaluate --json`` prints.
     """
     of = [] if system is None else ["--system", os.fspath(system)]
-    return _said(["evaluate", "--gold", os.fspath(gold), *of, "--quiet", *flags(**options)])
+    return _said(["prove", "evaluate", "--gold", os.fspath(gold), *of, "--quiet", *flags(**options)])
 
 
 def main() -> None:

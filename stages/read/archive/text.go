@@ -98,7 +98,7 @@ func (a *Archive) settleForms() {
 	want := forms[a.o.Format]
 	ranks := [...]int{noForm: 0, parquetForm: 4, dumpForm: 4, documentForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
 	best := 0
-	tables := map[string]bool{} // folders as `velum convert --to parquet` writes them
+	tables := map[string]bool{} // folders as `velum teach convert --to parquet` writes them
 	for i := range a.Files {
 		best = max(best, ranks[a.Files[i].form])
 		if filepath.Base(a.Files[i].Path) == "notes.parquet" {
@@ -133,7 +133,7 @@ func (a *Archive) settleForms() {
 	}
 }
 
-// isSpans tells whether a file is the table of spans that velum convert writes beside notes.parquet.
+// isSpans tells whether a file is the table of spans that velum teach convert writes beside notes.parquet.
 func isSpans(f *File, tables map[string]bool) bool {
 	return filepath.Base(f.Path) == "spans.parquet" && tables[filepath.Dir(f.Path)] && !f.given
 }

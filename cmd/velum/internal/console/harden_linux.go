@@ -11,7 +11,7 @@ import (
 
 // Harden keeps text of notes out of files that nobody meant to write: what
 // velum creates is its owner's alone, and there are no core dumps. A failure
-// here is no reason to stop; `velum doctor` shows what holds. It returns
+// here is no reason to stop; `velum check machine` shows what holds. It returns
 // what to use for standard error.
 func Harden() *os.File {
 	unix.Umask(0o077)

@@ -370,7 +370,7 @@ func (d *dossier) attacks() error {
 	if d.o.Attacks != "" {
 		a, err := report.ReadAttacks(d.o.Attacks)
 		if err != nil {
-			return exit.Errorf(exit.Config, "give what `velum attack --json` printed", "%s: %w", d.o.Attacks, err)
+			return exit.Errorf(exit.Config, "give what `velum prove attack --json` printed", "%s: %w", d.o.Attacks, err)
 		}
 		tried, link = a.Tried, a.Linkage
 	}
@@ -468,7 +468,7 @@ func (d *dossier) anonymity() error {
 			return err
 		}
 		if len(v.Findings) > 0 {
-			return exit.Errorf(exit.Integrity, "velum audit verify names the lines", "the ledger is not as it was written: %d findings", len(v.Findings))
+			return exit.Errorf(exit.Integrity, "velum prove log names the lines", "the ledger is not as it was written: %d findings", len(v.Findings))
 		}
 	}
 	all, err := audit.Releases(name)
@@ -552,7 +552,7 @@ func (d *dossier) months() error {
 // history says what the audit log has: runs, what failed, who was forgotten.
 func (d *dossier) history() error {
 	if len(d.source.audit.Findings) > 0 {
-		return exit.Errorf(exit.Integrity, "velum audit verify names the lines", "%s is not as it was written: %d findings", d.log, len(d.source.audit.Findings))
+		return exit.Errorf(exit.Integrity, "velum prove log names the lines", "%s is not as it was written: %d findings", d.log, len(d.source.audit.Findings))
 	}
 	var runs, failed, erased [][]Value
 	torn, begun := int64(0), map[string]audit.Line{}

@@ -65,7 +65,7 @@ func (o *Options) Flags() []Flag {
 		{&o.Private, "private", "`DIR` of the private tree (default: DIR.private)"},
 		{&o.Language, "language", "`CODE` of the page's language: en, es, ca (default: that of the report)"},
 		{&o.Facts, "facts", "`FILE` of what the house says, YAML (default: house.yaml beside DIR, if it is there)"},
-		{&o.Attacks, "attacks", "`FILE` that velum attack --json printed (default: gate.attacks of the run)"},
+		{&o.Attacks, "attacks", "`FILE` that velum prove attack --json printed (default: gate.attacks of the run)"},
 		{&o.Ledger, "ledger", "`FILE` of the ledger of releases, if it is not the output's own audit log"},
 		{&o.SBOM, "sbom", "`FILE` of the program's bill of materials: its digest is taken"},
 		{&o.Sign, "sign", "`KEY` that signs the newest dossier: a private Ed25519 key, PEM (PKCS #8)"},

@@ -113,7 +113,7 @@ var causes = []struct {
 	{is(pipeline.ErrCategory), Integrity, "name the file of your own labels with read.categories; if there is none, fetch the file again"},
 	{is(modelfile.ErrDamaged), Integrity, "fetch the model again"},
 	{is(modelfile.ErrNotAModel), Config, "name a model file, or an embedded model"},
-	{is(modelfile.ErrPacked), Config, "name it by its name, as `velum models` does"},
+	{is(modelfile.ErrPacked), Config, "name it by its name, as `velum model list` does"},
 	{is(modelfile.ErrVersion), Config, "install a newer velum"},
 	{as[*features.SyntaxError], Config, "correct the feature template"},
 	{as[*input.SchemaError], Config, ""},

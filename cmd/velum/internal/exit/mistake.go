@@ -58,5 +58,5 @@ func (e *ConfigError) OrNil() error {
 	slices.SortStableFunc(e.Mistakes, func(a, b Mistake) int {
 		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
 	})
-	return With(Config, e, "`velum config schema` lists every key, `velum help` every command")
+	return With(Config, e, "`velum run options --schema` lists every key, `velum help` every command")
 }

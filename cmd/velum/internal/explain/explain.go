@@ -1,5 +1,5 @@
 // Package explain says of one note why a word is masked, and why another is not:
-// `velum explain`. In come a note and the configuration of a run, out goes what
+// `velum model explain`. In come a note and the configuration of a run, out goes what
 // each stage said, for the terminal and as JSON.
 //
 //	the note ─> the row of a run, with a look at each step of resolve ─> steps, spans, words ─> causes

@@ -40,7 +40,7 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 		return nil, err
 	}
 	if rules.IsWords(string(text)) {
-		return nil, exit.Errorf(exit.Config, "`velum rules check` tells mistakes of words, too", "%s: words and no networks: it goes into resolve.words", path)
+		return nil, exit.Errorf(exit.Config, "`velum teach rules check` tells mistakes of words, too", "%s: words and no networks: it goes into resolve.words", path)
 	}
 	r, err := Resources(lists)
 	if err != nil {
@@ -144,7 +144,7 @@ func Words(paths ...string) (rules.Words, error) {
 	for _, path := range paths {
 		text, unread := os.ReadFile(path)
 		if unread != nil {
-			return nil, exit.With(exit.Config, unread, "name a file of words; `velum rules words` prints one")
+			return nil, exit.With(exit.Config, unread, "name a file of words; `velum teach rules words` prints one")
 		}
 		if words, err = words.Change(string(text)); err != nil {
 			return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; `velum help house-rules` tells what stands in it"))

@@ -59,13 +59,13 @@ func OpenTable(path string) (*gazetteer.Table, error) {
 	f, err := modelfile.Open(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, modelfile.ErrNotAModel) {
-			return nil, exit.With(exit.Config, err, "`velum gazetteer build` makes one")
+			return nil, exit.With(exit.Config, err, "`velum teach gazetteer build` makes one")
 		}
-		return nil, exit.With(exit.Integrity, err, "build it again: velum gazetteer build")
+		return nil, exit.With(exit.Integrity, err, "build it again: velum teach gazetteer build")
 	}
 	t, err := gazetteer.LoadTable(f)
 	if err != nil {
-		return nil, exit.With(exit.Integrity, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close()), "`velum gazetteer build` makes one")
+		return nil, exit.With(exit.Integrity, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close()), "`velum teach gazetteer build` makes one")
 	}
 	return t, nil
 }

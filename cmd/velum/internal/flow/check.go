@@ -276,7 +276,7 @@ func (k *checker) words(key, path string, wrong func(line string) (problem, hint
 	}
 }
 
-// training is what `velum train` opens.
+// training is what `velum teach train` opens.
 func (k *checker) training() {
 	k.template("train.template", k.Train.Template)
 	for _, name := range k.Ensemble.Members {
@@ -284,7 +284,7 @@ func (k *checker) training() {
 	}
 }
 
-// learning is what `velum learn` opens.
+// learning is what `velum teach learn` opens.
 func (k *checker) learning() {
 	l := &k.Learn
 	k.exists("learn.in", "name files or folders of the archive", l.In...)

@@ -108,7 +108,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	return steps, nil
 }
 
-// StreamSteps is the row of `velum mask - -` and `velum tag - -`: that of run, without
+// StreamSteps is the row of `velum mask - -` and `velum model tag - -`: that of run, without
 // what is chosen of an archive. kept are the columns that pass with the notes. Where masked
 // notes go out, their ids are vetted.
 func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step, error) {
@@ -120,7 +120,7 @@ func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step
 	return slices.Concat(f.vetted(), apart, steps), err
 }
 
-// ExplainSteps is the row of `velum explain`: that of a stream, of which trace sees
+// ExplainSteps is the row of `velum model explain`: that of a stream, of which trace sees
 // what resolve has after each of its steps.
 func (f *Flow) ExplainSteps(trace resolve.Trace) ([]pipeline.Step, error) {
 	steps, err := f.maskedSteps(nil, trace)
@@ -141,7 +141,7 @@ func (f *Flow) maskedSteps(kept []pipeline.Column, trace resolve.Trace) ([]pipel
 	return append(steps, masked...), err
 }
 
-// TagSteps is the row of `velum tag` and `velum evaluate`.
+// TagSteps is the row of `velum model tag` and `velum prove evaluate`.
 func (f *Flow) TagSteps() ([]pipeline.Step, error) { return f.countedSteps(nil, nil) }
 
 func (f *Flow) countedSteps(found *resolve.Counts, trace resolve.Trace) ([]pipeline.Step, error) {
@@ -168,10 +168,10 @@ func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.
 	return append(recognized, resolved, teach.NewTeacher(o)), err
 }
 
-// TeachSteps is the row of `velum train` and `velum embed`.
+// TeachSteps is the row of `velum teach train` and `velum teach embed`.
 func TeachSteps(c *option.Config) []pipeline.Step { return []pipeline.Step{Tokenized(c)} }
 
-// GivenSteps is the row of `velum evaluate --system`: the spans come from a
+// GivenSteps is the row of `velum prove evaluate --system`: the spans come from a
 // file, by the note's id.
 func GivenSteps(g *files.Tree) []pipeline.Step {
 	give := func(b *pipeline.Batch) error {

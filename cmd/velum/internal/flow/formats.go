@@ -131,7 +131,7 @@ func labelRemedy(name string) string {
 	if near := exit.DidYouMean(name, known); near != "" {
 		return near
 	}
-	return strings.Join(known, ", ") + " (leaves it out); `velum config schema` has all categories"
+	return strings.Join(known, ", ") + " (leaves it out); `velum run options --schema` has all categories"
 }
 
 // OpenNotes opens labelled notes of any format. A wrong path or a broken file

@@ -265,7 +265,7 @@ func (m *Model) File() ([]byte, error) {
 // ModelFolderError gives errors of the folder their exit code.
 func ModelFolderError(err error) error {
 	if errors.Is(err, promote.ErrNone) {
-		return exit.With(exit.Config, err, "`velum models promote FILE --models DIR` puts one into use")
+		return exit.With(exit.Config, err, "`velum model promote FILE --models DIR` puts one into use")
 	}
 	return err
 }

@@ -142,7 +142,7 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 	return nil
 }
 
-// Score tags the notes with the stages of `velum tag` and scores them.
+// Score tags the notes with the stages of `velum model tag` and scores them.
 func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.Scorer, error) {
 	s := score.New(o)
 	return s, n.ScoreTo(ctx, f, s)

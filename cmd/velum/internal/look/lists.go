@@ -30,7 +30,7 @@ type ListOptions struct {
 	MaxBad    float64  // share of a list's rows that may be left out
 }
 
-// listArgument is one argument of `velum gazetteer build`.
+// listArgument is one argument of `velum teach gazetteer build`.
 type listArgument struct {
 	files  []string
 	source gazetteer.Source
@@ -85,7 +85,7 @@ func (l *listArgument) set(key, value string) error {
 // file.
 func BuildList(c *console.Console, f *ListOptions, args []string) error {
 	if f.Out == "" || len(args) == 0 {
-		return exit.Errorf(exit.Config, "see `velum gazetteer build --help`", "--out and at least one list are needed")
+		return exit.Errorf(exit.Config, "see `velum teach gazetteer build --help`", "--out and at least one list are needed")
 	}
 	b := &building{Console: c, flags: f, builder: gazetteer.NewBuilder()}
 	for _, arg := range args {
@@ -112,7 +112,7 @@ func BuildList(c *console.Console, f *ListOptions, args []string) error {
 	return b.save()
 }
 
-// building is one run of `velum gazetteer build`.
+// building is one run of `velum teach gazetteer build`.
 type building struct {
 	*console.Console
 	flags     *ListOptions

@@ -1,4 +1,4 @@
-// Package look is what `velum doctor`, `gazetteer`, `embed`, `inspect` and `models`
+// Package look is what `velum check machine`, `gazetteer`, `embed`, `inspect` and `models`
 // do: they say what a machine, lists of names, vectors of words and a model are, and
 // make the lists and vectors that a model looks up. In come paths, out go tables for
 // people and JSON for programs.

@@ -24,7 +24,7 @@ func openVectors(path string) (f *embed.File, ok bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, true, exit.With(exit.Integrity, err, "make it again: velum embed")
+		return nil, true, exit.With(exit.Integrity, err, "make it again: velum teach embed")
 	}
 	return f, true, nil
 }

@@ -47,7 +47,7 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 		return exit.Errorf(exit.Config, "known: es, ca, mixed", "--language: unknown language %q", f.Language)
 	}
 	if f.Out == "" || f.Notes.Notes <= 0 || f.Months < 1 || f.Months > 12 {
-		return exit.Errorf(exit.Config, "see `velum synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
+		return exit.Errorf(exit.Config, "see `velum teach synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
 	}
 	dst, err := f.sink()
 	if err != nil {

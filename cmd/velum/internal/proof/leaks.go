@@ -51,7 +51,7 @@ func (l *Leaks) Solve(read bool) error {
 		l.Read = notesToRead(l.Rate, l.Confidence)
 	}
 	if l.Read < 1 || l.Leaks < 0 || l.Leaks > l.Read || l.Notes < 0 {
-		return exit.Errorf(exit.Config, "see `velum audit prove --help`", "--read must be 1 or more, and --leaks from 0 to --read")
+		return exit.Errorf(exit.Config, "see `velum prove sample --help`", "--read must be 1 or more, and --leaks from 0 to --read")
 	}
 	l.Observed = float64(l.Leaks) / float64(l.Read)
 	l.Upper = audit.UpperShare(l.Read, l.Leaks, l.Confidence)
@@ -153,7 +153,7 @@ func (l *Leaks) Print(w io.Writer) error {
 		line("read by %s", l.By)
 	}
 	if l.Others > 0 {
-		line("other readings of this output are recorded (%d): the worst stands, until somebody decides with velum audit adjudicate", l.Others)
+		line("other readings of this output are recorded (%d): the worst stands, until somebody decides with velum prove adjudicate", l.Others)
 	}
 	if l.Kappa != nil {
 		line("agreement of the two readers: kappa %.2f", *l.Kappa)

@@ -64,7 +64,7 @@ func Adjudicate(c *console.Console, path string, j audit.Judgement) error {
 	}
 	at := slices.IndexFunc(all, func(r audit.Recorded) bool { return r.Line == j.Line })
 	if at < 0 {
-		return exit.With(exit.Config, &fs.PathError{Op: "adjudicate", Path: path, Err: fs.ErrNotExist}, "name the line of a reading: velum audit adjudicate "+path)
+		return exit.With(exit.Config, &fs.PathError{Op: "adjudicate", Path: path, Err: fs.ErrNotExist}, "name the line of a reading: velum prove adjudicate "+path)
 	}
 	if _, err := audit.Append(log, audit.Entry{Event: "adjudicate", Judged: &j}); err != nil {
 		return err

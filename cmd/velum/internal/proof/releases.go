@@ -20,7 +20,7 @@ func Releases(c *console.Console, path string) error {
 		return err
 	}
 	if len(verified.Findings) > 0 {
-		return exit.Errorf(exit.Integrity, "velum audit verify names the lines", "the ledger is not as it was written: %d findings", len(verified.Findings))
+		return exit.Errorf(exit.Integrity, "velum prove log names the lines", "the ledger is not as it was written: %d findings", len(verified.Findings))
 	}
 	all, err := audit.Releases(name)
 	if err != nil {

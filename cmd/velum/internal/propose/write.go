@@ -179,8 +179,8 @@ func short(note string) string {
 // yaml is the configuration.
 func (p *proposal) yaml() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# How velum reads %s: %s.\n# Proposed by velum init from the first rows. `velum config check %s` finds mistakes,\n"+
-		"# `velum config print --reasons` has all options.\n", exit.Printable(filepath.Base(p.o.In)), exit.Printable(p.source()), exit.Printable(filepath.Base(p.o.Out)))
+	fmt.Fprintf(&b, "# How velum reads %s: %s.\n# Proposed by velum init from the first rows. `velum check %s` finds mistakes,\n"+
+		"# `velum run options --reasons` has all options.\n", exit.Printable(filepath.Base(p.o.In)), exit.Printable(p.source()), exit.Printable(filepath.Base(p.o.Out)))
 	if p.flow.Given("profile") {
 		fmt.Fprintf(&b, "profile: %s\n", p.flow.Profile)
 	}

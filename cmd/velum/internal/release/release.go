@@ -155,8 +155,8 @@ func (l *Ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) e
 		}
 		l.release.Allowed = true
 		if !l.allowed {
-			return exit.Errorf(exit.Privacy, "take what the other had; remove an output that nobody got; or mask.again: allow, if nobody gets both (velum attack DIR --with OTHER says what they tell together)",
-				"notes of it were released before with another %s (%s, `velum audit releases`): whoever has both finds what was missed by comparing them",
+			return exit.Errorf(exit.Privacy, "take what the other had; remove an output that nobody got; or mask.again: allow, if nobody gets both (velum prove attack DIR --with OTHER says what they tell together)",
+				"notes of it were released before with another %s (%s, `velum prove releases`): whoever has both finds what was missed by comparing them",
 				strings.Join(what, ", "), r.where)
 		}
 	}

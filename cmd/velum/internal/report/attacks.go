@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Attacks are findings of `velum attack --json` that a report shows and its gate
+// Attacks are findings of `velum prove attack --json` that a report shows and its gate
 // heeds.
 type Attacks struct {
 	Tried   []Attack `json:"attacks"`
@@ -51,7 +51,7 @@ type Linkage struct {
 // Share returns the share of people with too few notes.
 func (l *Linkage) Share() float64 { return float64(l.Few) / float64(max(l.People, 1)) }
 
-// verdicts are those of `velum attack`; what was not tried says nothing.
+// verdicts are those of `velum prove attack`; what was not tried says nothing.
 var verdicts = []string{"passed", "failed", "no power", "not tried"}
 
 // recall returns what an attack told apart where as many, or the nearest share,
@@ -96,7 +96,7 @@ func (r *Report) judgeAttacks() {
 }
 
 // errFindings says that a file is none of findings; it quotes nothing.
-var errFindings = errors.New("is no output of `velum attack --json`")
+var errFindings = errors.New("is no output of `velum prove attack --json`")
 
 const maxFindings = 16 << 20
 

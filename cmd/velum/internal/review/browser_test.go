@@ -225,7 +225,7 @@ func TestFinishedPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "velum audit prove masked --reading " + v.options.Out
+	want := "velum prove sample masked --reading " + v.options.Out
 	var said, counts string
 	if err := chromedp.Run(ctx, chromedp.Poll(`document.getElementById("message").textContent.match(/velum .*/)?.[0]`, &said),
 		chromedp.Text("#counts", &counts, chromedp.ByQuery)); err != nil {

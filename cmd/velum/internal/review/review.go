@@ -2,7 +2,7 @@
 // corrects them in a browser, corrected notes go out.
 //
 //	in:  notes with spans of a model, in any format; or the audit sample or the quarantine of an output
-//	out: the notes that were decided, for `velum learn --answers`, `velum evaluate --gold`, `velum train`
+//	out: the notes that were decided, for `velum teach learn --answers`, `velum prove evaluate --gold`, `velum teach train`
 //
 // What is asked of a note is a row of the table questions.
 // The page is served to this machine alone, takes nothing from elsewhere, and
@@ -201,13 +201,13 @@ func guideline(path string) (string, error) {
 func (s *session) next(o *Options) string {
 	switch s.asks.name {
 	case "audit":
-		return fmt.Sprintf("velum audit prove %s --reading %s", o.Of, o.Out)
+		return fmt.Sprintf("velum prove sample %s --reading %s", o.Of, o.Out)
 	case "quarantine":
-		return "velum evaluate --gold " + o.Out
+		return "velum prove evaluate --gold " + o.Out
 	case "usefulness":
 		return fmt.Sprintf("velum review --ask usefulness --in %s --out %s --against OTHER --export", o.In, o.Out)
 	}
-	return "velum learn --answers " + o.Out + " | velum corpus take --answers " + o.Out + " | velum evaluate --gold " + o.Out
+	return "velum teach learn --answers " + o.Out + " | velum corpus take --answers " + o.Out + " | velum prove evaluate --gold " + o.Out
 }
 
 // digest identifies the notes: a journal belongs to these and no others.
@@ -242,7 +242,7 @@ func load(ctx context.Context, cfg *option.Config, from, path string) (notes []n
 		return nil, 0, err
 	}
 	if len(l.notes) == 0 {
-		return nil, 0, exit.Errorf(exit.Config, "name a file of notes, such as the questions of `velum learn --ask`", "%s: no note that can be shown", path)
+		return nil, 0, exit.Errorf(exit.Config, "name a file of notes, such as the questions of `velum teach learn --ask`", "%s: no note that can be shown", path)
 	}
 	return l.notes, l.unseen, nil
 }

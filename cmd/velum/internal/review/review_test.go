@@ -412,14 +412,14 @@ func TestFinished(t *testing.T) {
 		}
 		want := fmt.Sprintf("%d are left: the same command goes on\n", len(s.notes)-1-i)
 		if i == len(s.notes)-1 {
-			want = "all are decided; next: velum learn --answers " + o.Out
+			want = "all are decided; next: velum teach learn --answers " + o.Out
 		}
 		if got := said(); !strings.Contains(got, want) {
 			t.Errorf("%d decided: %q, want %q", i+1, got, want)
 		}
 	}
 	s.asks, o.Of = questionNamed("audit"), "masked"
-	if got, want := s.next(o), "velum audit prove masked --reading "+o.Out; got != want {
+	if got, want := s.next(o), "velum prove sample masked --reading "+o.Out; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.asks = questionNamed("usefulness")

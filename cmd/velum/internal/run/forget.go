@@ -30,7 +30,7 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 	r := &record{Console: c, RecordOptions: o.Record}
 	do := func() error {
 		if o.Out == "" {
-			return exit.Errorf(exit.Config, "see `velum forget --help`", "--out is needed")
+			return exit.Errorf(exit.Config, "see `velum run forget --help`", "--out is needed")
 		}
 		cfg, err := load()
 		if err != nil {

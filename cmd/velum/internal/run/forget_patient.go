@@ -79,7 +79,7 @@ func (m *masking) inputsOf(out commit.Output) error {
 	}
 	if len(gone) > 0 {
 		shown := strings.Join(gone[:min(len(gone), 5)], ", ")
-		return exit.Errorf(exit.Config, "say with --in where all files lie now, or forget these whole first: velum forget --out "+out.Dir+" "+strings.Join(gone[:min(len(gone), 5)], " "),
+		return exit.Errorf(exit.Config, "say with --in where all files lie now, or forget these whole first: velum run forget --out "+out.Dir+" "+strings.Join(gone[:min(len(gone), 5)], " "),
 			"%d of %d files are not where they lay (%s), and no output says whose its notes are", len(gone), len(inputs), shown)
 	}
 	return nil

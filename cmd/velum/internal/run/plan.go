@@ -29,9 +29,9 @@ import (
 // of these is a process of its own, and whoever starts them needs to know no more than
 // the number of a shard:
 //
-//	velum plan      Mask, with Options.Save: ends when plan.json is there
+//	velum run plan      Mask, with Options.Save: ends when plan.json is there
 //	velum run       Shard, once or more often for each share
-//	velum finish    Finish
+//	velum run finish    Finish
 //
 // What a plan was made with stands in it, and what a shard finds must be the same.
 
@@ -111,7 +111,7 @@ func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOption
 	if m.Quiet {
 		return nil
 	}
-	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum finish %s\n", len(units), notes, at, at)
+	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum run finish %s\n", len(units), notes, at, at)
 	return err
 }
 
@@ -130,7 +130,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		}
 		var w carried
 		if json.Unmarshal(p.With, &w) != nil {
-			return exit.Errorf(exit.Integrity, "make it anew with `velum plan`", "%s: the plan is damaged", o.Plan)
+			return exit.Errorf(exit.Integrity, "make it anew with `velum run plan`", "%s: the plan is damaged", o.Plan)
 		}
 		cfg, err := load(w.Options)
 		if m.Flow, err = flow.Open(cfg, err); err != nil {

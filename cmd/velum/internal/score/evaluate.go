@@ -1,4 +1,4 @@
-// Package score is what `velum evaluate` and `velum usefulness` do: spans of a system or
+// Package score is what `velum prove evaluate` and `velum prove usefulness` do: spans of a system or
 // of a model against gold, and what masking costs the reader.
 package score
 

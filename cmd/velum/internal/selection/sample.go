@@ -57,7 +57,7 @@ func ParseSample(text string) (s Sample, err error) {
 		return s, nil
 	}
 	if s.N, err = strconv.Atoi(text); err != nil || s.N < 0 || s.N > maxSample {
-		return s, exit.Errorf(exit.Config, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%", maxSample)
+		return s, exit.Errorf(exit.Config, "see `velum prove sample --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%", maxSample)
 	}
 	return s, nil
 }

@@ -34,7 +34,7 @@ type documents struct {
 
 func newDocuments(s *shape, format document.Format, in *paced.Reader, head []byte, out io.Writer) (*documents, error) {
 	if s.tag {
-		return nil, exit.Errorf(exit.Config, "use velum mask - -, or velum run, whose private tree has the spans", "velum tag - - takes no documents of %s", format)
+		return nil, exit.Errorf(exit.Config, "use velum mask - -, or velum run, whose private tree has the spans", "velum model tag - - takes no documents of %s", format)
 	}
 	s.o.Pass, s.o.HasDocuments = s.keep, true
 	fields, err := clinical.NewFields(where, s.o)

@@ -27,7 +27,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Options are what `velum attack` is told beside the configuration.
+// Options are what `velum prove attack` is told beside the configuration.
 type Options struct {
 	Dir    string   // an extract, its private tree beside it
 	In     []string // its archive; none: where it lay
@@ -135,7 +135,7 @@ func (a *attacker) check() error {
 	}
 	switch {
 	case a.Most <= 1 || a.Notes < 1:
-		return exit.Errorf(exit.Config, "see `velum attack --help`", "--most wants more than 1, --notes 1 or more")
+		return exit.Errorf(exit.Config, "see `velum prove attack --help`", "--most wants more than 1, --notes 1 or more")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (a *attacker) wants(name string) bool { return len(a.Only) == 0 || slices.C
 func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 	skip := func(name, why string) error {
 		if slices.Contains(a.Only, name) {
-			return exit.Errorf(exit.Config, "see `velum attack --help`", "%s: %s", name, why)
+			return exit.Errorf(exit.Config, "see `velum prove attack --help`", "%s: %s", name, why)
 		}
 		all = append(all, &finding{Attack: name, Verdict: notTried, Sentence: why})
 		return nil
@@ -174,7 +174,7 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 // settle says of which output the findings are, and refuses to have tried nothing.
 func (a *attacker) settle(all []*finding) error {
 	if !slices.ContainsFunc(all, func(f *finding) bool { return f.Verdict != notTried }) {
-		return exit.Errorf(exit.Config, "see `velum attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
+		return exit.Errorf(exit.Config, "see `velum prove attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
 	}
 	m, err := commit.ReadManifest(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

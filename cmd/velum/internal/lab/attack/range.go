@@ -191,7 +191,7 @@ func lastDay(text []byte) (last int32, ok bool) {
 }
 
 // offsetColumn is a column of dates that nobody has, to see by how much it moves.
-const offsetColumn = "velum attack: 1970-01-01"
+const offsetColumn = "velum prove attack: 1970-01-01"
 
 // offsets returns by how many days the dates of each patient move for a purpose; ""
 // is that of the extract.

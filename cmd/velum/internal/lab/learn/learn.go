@@ -39,7 +39,7 @@ type Options struct {
 // Learn learns from an archive in the folder of the options.
 func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	if f.Out == "" {
-		return exit.Errorf(exit.Config, "see `velum learn --help`", "--out is needed")
+		return exit.Errorf(exit.Config, "see `velum teach learn --help`", "--out is needed")
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	if err := errors.Join(foreign(f.Out), os.MkdirAll(f.Out, 0o700)); err != nil {
@@ -70,7 +70,7 @@ func foreign(dir string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != "lost+found" {
-			return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum learn did not make it", filepath.Join(dir, e.Name()))
+			return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum teach learn did not make it", filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil

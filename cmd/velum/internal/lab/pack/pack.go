@@ -126,7 +126,7 @@ func Words(c *console.Console, cfg *option.Config, names []string) error {
 // Build writes the model file of a pack.
 func Build(c *console.Console, cfg *option.Config, file, out string) error {
 	if out == "" {
-		return exit.Errorf(exit.Config, "name the file to write with --out", "velum rules build: --out is needed")
+		return exit.Errorf(exit.Config, "name the file to write with --out", "velum teach rules build: --out is needed")
 	}
 	p, err := open(cfg, file)
 	if err != nil {
@@ -164,7 +164,7 @@ func Trace(ctx context.Context, c *console.Console, cfg *option.Config, file str
 	}
 	t := &tracer{finder: f, out: c.Out, id: o.ID}
 	if (o.Sentence == "") == (o.In == "") {
-		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum rules trace: a sentence or a note is needed")
+		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
 	}
 	if o.In == "" {
 		return pipeline.Run(ctx, &sentence{text: o.Sentence}, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)
@@ -175,7 +175,7 @@ func Trace(ctx context.Context, c *console.Console, cfg *option.Config, file str
 // note traces one note of a file.
 func (t *tracer) note(ctx context.Context, cfg *option.Config, o *TraceOptions) error {
 	if o.ID == "" {
-		return exit.Errorf(exit.Config, "name the note with --id", "velum rules trace: --in without --id")
+		return exit.Errorf(exit.Config, "name the note with --id", "velum teach rules trace: --in without --id")
 	}
 	r, err := flow.TextOptions(cfg)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestEmbedded: the model in the binary is that of the rules that ship. After a
-// change: velum rules build configs/rules/shipped.atn --out models/embedded/rules.velum, then go run ./scripts/data/pack
+// change: velum teach rules build configs/rules/shipped.atn --out models/embedded/rules.velum, then go run ./scripts/data/pack
 func TestEmbedded(t *testing.T) {
 	cfg, err := option.Load(option.Sources{})
 	if err != nil {
@@ -32,7 +32,7 @@ func TestEmbedded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sha256.Sum256(made) != embedded.Digest("rules") {
-		t.Error("rules.velum is not made of shipped.atn: velum rules build shipped --out models/embedded/rules.velum; go run ./scripts/data/pack")
+		t.Error("rules.velum is not made of shipped.atn: velum teach rules build shipped --out models/embedded/rules.velum; go run ./scripts/data/pack")
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // that mends more than one error and does not lower F1.
 func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, with, gold string) error {
 	if gold == "" {
-		return exit.Errorf(exit.Config, "name labelled notes with --gold", "velum rules test: --gold is needed")
+		return exit.Errorf(exit.Config, "name labelled notes with --gold", "velum teach rules test: --gold is needed")
 	}
 	now, err := scored(ctx, cfg, file, gold)
 	if err != nil {

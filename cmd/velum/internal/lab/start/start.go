@@ -249,7 +249,7 @@ func (m *month) sameFirst() error {
 	return nil
 }
 
-// compiled returns the lists as `velum gazetteer build` makes them: those that are as a house has them, CSV or lines, are
+// compiled returns the lists as `velum teach gazetteer build` makes them: those that are as a house has them, CSV or lines, are
 // made into one.
 func (m *month) compiled() (lists []string, err error) {
 	var raw []string
@@ -262,7 +262,7 @@ func (m *month) compiled() (lists []string, err error) {
 			raw, err = append(raw, list), nil
 		}
 		if err != nil {
-			return nil, exit.With(exit.Integrity, err, "build it again: velum gazetteer build")
+			return nil, exit.With(exit.Integrity, err, "build it again: velum teach gazetteer build")
 		}
 	}
 	if len(raw) == 0 {

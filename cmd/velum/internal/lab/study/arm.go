@@ -51,7 +51,7 @@ func (s *study) load(a *arm) (err error) {
 	}
 	kind, known := flow.KindNamed(a.kind)
 	if a.learns = known && kind.Learns; known && !a.learns {
-		return exit.Errorf(exit.Config, "make a model with `velum train --kind "+a.kind+"` and name its file", "--kinds: %s does not learn from labelled notes", a.kind)
+		return exit.Errorf(exit.Config, "make a model with `velum teach train --kind "+a.kind+"` and name its file", "--kinds: %s does not learn from labelled notes", a.kind)
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s\n", a.kind, s.labels)

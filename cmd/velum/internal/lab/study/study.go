@@ -1,4 +1,4 @@
-// Package study is what `velum study` does: many trainings and scorings of kinds of
+// Package study is what `velum teach study` does: many trainings and scorings of kinds of
 // taggers on labelled notes (cross-validation, learning curves, ablation, grids, mixtures)
 // put together into points with intervals and pairs with tests, in a folder in which a
 // stopped command goes on.
@@ -86,7 +86,7 @@ func Run(ctx context.Context, c *console.Console, options option.Sources, what s
 		return exit.Errorf(exit.Config, exit.Suggest(what, Names()), "no study %q", what)
 	}
 	if o.Out == "" || len(o.Gold) == 0 {
-		return exit.Errorf(exit.Config, "see `velum study --help`", "--gold and --out are needed")
+		return exit.Errorf(exit.Config, "see `velum teach study --help`", "--gold and --out are needed")
 	}
 	s := &study{Console: c, Options: o, options: options, dir: o.Out, code: codeDigest(c.Version), done: map[string]bool{}}
 	if err := s.prepare(); err != nil {
@@ -149,7 +149,7 @@ func foreign(dir string) error {
 			return nil
 		}
 	}
-	return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum study did not make it", filepath.Join(dir, entries[0].Name()))
+	return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum teach study did not make it", filepath.Join(dir, entries[0].Name()))
 }
 
 func (s *study) locked(ctx context.Context, what string) error {

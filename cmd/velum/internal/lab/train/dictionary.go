@@ -26,7 +26,7 @@ type DictionaryOptions struct {
 	Category                    string
 }
 
-// dictionaryTraining is one run of `velum train --kind dictionary`.
+// dictionaryTraining is one run of `velum teach train --kind dictionary`.
 type dictionaryTraining struct {
 	*console.Console
 	cfg     *option.Config
@@ -39,7 +39,7 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 	method := dictionary.Method(d.Method)
 	switch {
 	case len(d.Gazetteers) == 0 || o.Out == "":
-		return exit.Errorf(exit.Config, "see `velum train --help`", "--gazetteer and --out are needed")
+		return exit.Errorf(exit.Config, "see `velum teach train --help`", "--gazetteer and --out are needed")
 	case method != dictionary.Binary && method != dictionary.Divergence:
 		return exit.Errorf(exit.Config, "known: divergence, binary", "--method: unknown method %q", d.Method)
 	case method == dictionary.Divergence && len(d.Notes) == 0:
@@ -89,7 +89,7 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	}
 	positive, positives := dictionarytrain.Words(classes, names...)
 	if len(positive) == 0 {
-		return nil, exit.Errorf(exit.Config, "look at `velum gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
+		return nil, exit.Errorf(exit.Config, "look at `velum teach gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
 	}
 	negative, negatives := dictionarytrain.Words(^gazetteer.Class(0), others...)
 	seen := t.counter

@@ -109,14 +109,14 @@ func openClusters(r *features.Resources, t *features.Template, text string) erro
 	}
 	f, err := embed.Open(file)
 	if err != nil {
-		return exit.With(exit.Config, fmt.Errorf("--clusters: %w", err), "`velum embed` makes one")
+		return exit.With(exit.Config, fmt.Errorf("--clusters: %w", err), "`velum teach embed` makes one")
 	}
 	c := f.Clusters(k) // a copy: the file may go
 	if err := f.Close(); err != nil {
 		return err
 	}
 	if c == nil {
-		return exit.Errorf(exit.Config, "make them: velum embed --clusters", "--clusters: %s has no %d clusters", file, k)
+		return exit.Errorf(exit.Config, "make them: velum teach embed --clusters", "--clusters: %s has no %d clusters", file, k)
 	}
 	return r.Fill(t.Groups[i], c)
 }
@@ -131,7 +131,7 @@ func (l *Lookups) openMorph() (*morph.Model, error) {
 	}
 	m, err := morph.Open(data)
 	if err != nil {
-		return nil, exit.With(exit.Integrity, fmt.Errorf("--morph: %w", err), "train one with `velum train --kind morph`")
+		return nil, exit.With(exit.Integrity, fmt.Errorf("--morph: %w", err), "train one with `velum teach train --kind morph`")
 	}
 	return m, nil
 }

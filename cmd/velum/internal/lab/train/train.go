@@ -76,7 +76,7 @@ func unknownKind(name string) error {
 // need says what every training on labelled notes needs.
 func (o *Options) need() error {
 	if len(o.Train) == 0 || o.Out == "" {
-		return exit.Errorf(exit.Config, "see `velum train --help`", "--train and --out are needed")
+		return exit.Errorf(exit.Config, "see `velum teach train --help`", "--train and --out are needed")
 	}
 	return nil
 }

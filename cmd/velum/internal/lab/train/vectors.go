@@ -42,7 +42,7 @@ type VectorOptions struct {
 // check completes the options and tells what is wrong with them.
 func (v *VectorOptions) check() (embed.Normalization, error) {
 	if len(v.In) == 0 || v.Out == "" {
-		return 0, exit.Errorf(exit.Config, "see `velum embed --help`", "--in and --out are needed")
+		return 0, exit.Errorf(exit.Config, "see `velum teach embed --help`", "--in and --out are needed")
 	}
 	norm, err := embed.ParseNormalization(v.Normalization)
 	if err != nil {
@@ -58,12 +58,12 @@ func (v *VectorOptions) check() (embed.Normalization, error) {
 		}
 	}
 	if err := embedtrain.Check(v.Embed); err != nil {
-		return 0, exit.With(exit.Config, err, "see `velum embed --help`")
+		return 0, exit.With(exit.Config, err, "see `velum teach embed --help`")
 	}
 	return norm, nil
 }
 
-// embedding is one run of `velum embed`.
+// embedding is one run of `velum teach embed`.
 type embedding struct {
 	*console.Console
 	*option.Config

@@ -11,11 +11,11 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
-func newAuditProveCommand(a *app) *cobra.Command {
+func newSampleCommand(a *app) *cobra.Command {
 	var p proof.Leaks
 	var readings []string
 	c := &cobra.Command{
-		Use:   "prove [DIR --reading FILE | --read N --leaks L]",
+		Use:   "sample [DIR --reading FILE | --read N --leaks L]",
 		Short: "Say what L leaks in N notes read prove about all notes",
 		Long: `Somebody has read N notes of a random sample (velum run --audit N) and found L that
 still held something to mask. Print the highest rate of such notes that this leaves
@@ -30,19 +30,19 @@ and for which masked notes it holds. Numbers that are typed go nowhere. Of two r
 each has a journal; a note leaks if one of them says so. The report of the next start of
 the same run takes the reading up: only by it the light can be green. When the output
 changes it holds no longer. Of several readings of one output the worst stands (velum
-audit adjudicate). Where key.file names the key of the house, journals are signed with
+prove adjudicate). Where key.file names the key of the house, journals are signed with
 it, for each reader; of an output that was made with a key they must be. A journal shows
 what was written, by whom who has that key and in which order, and not that eyes read. Of a sample by strata (velum run --audit 0.5%) the bound takes
 their sizes into account, and what was found in each.`,
-		Example: `  velum audit prove --read 3000 --leaks 0                    # at most 1 note in 1,002
-  velum audit prove --read 3000 --leaks 2 --notes 32900000   # and of a whole year
-  velum audit prove --rate 0.0001                            # how many notes to read
-  velum audit prove masked/ --reading read.jsonl`,
+		Example: `  velum prove sample --read 3000 --leaks 0                    # at most 1 note in 1,002
+  velum prove sample --read 3000 --leaks 2 --notes 32900000   # and of a whole year
+  velum prove sample --rate 0.0001                            # how many notes to read
+  velum prove sample masked/ --reading read.jsonl`,
 		Args: mostArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			typed := c.Flags().Changed("read") || c.Flags().Changed("leaks")
 			if (len(args) == 1) != (len(readings) > 0) || len(args) == 1 && typed {
-				return exit.Errorf(exit.Config, "velum audit prove DIR --reading FILE; numbers alone go without DIR", "a reading of an output comes from the journal of velum review --ask audit")
+				return exit.Errorf(exit.Config, "velum prove sample DIR --reading FILE; numbers alone go without DIR", "a reading of an output comes from the journal of velum review --ask audit")
 			}
 			if len(args) == 0 {
 				if err := p.Solve(c.Flags().Changed("read")); err != nil {
@@ -88,7 +88,7 @@ func recordReading(a *app, p *proof.Leaks, dir string, readings []string) error 
 	return p.Record(dir, read, sums)
 }
 
-func newAuditAdjudicateCommand(a *app) *cobra.Command {
+func newAdjudicateCommand(a *app) *cobra.Command {
 	var j audit.Judgement
 	c := &cobra.Command{
 		Use:   "adjudicate DIR [--line N --name NAME --why TEXT]",
@@ -97,8 +97,8 @@ func newAuditAdjudicateCommand(a *app) *cobra.Command {
 earlier one: of several readings of one output the worst stands. With --line, who is named lets the
 reading of that line stand, and sets aside all others that are there. That is a line of the log too,
 and the dossier names it.`,
-		Example: `  velum audit adjudicate masked/
-  velum audit adjudicate masked/ --line 41 --name "M. Soler, DPO" --why "line 37 took the wards for names"`,
+		Example: `  velum prove adjudicate masked/
+  velum prove adjudicate masked/ --line 41 --name "M. Soler, DPO" --why "line 37 took the wards for names"`,
 		Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().NFlag() == 0 || j == (audit.Judgement{}) {

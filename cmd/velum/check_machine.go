@@ -6,13 +6,13 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/look"
 )
 
-func newDoctorCommand(a *app) *cobra.Command {
+func newMachineCommand(a *app) *cobra.Command {
 	dir := "."
 	c := &cobra.Command{
-		Use:   "doctor",
+		Use:   "machine",
 		Short: "Look at this machine: what velum can use, and what is wrong",
-		Example: `  velum doctor --path masked/    # the disk that a run would write to
-  velum doctor --json`,
+		Example: `  velum check machine --path masked/    # the disk that a run would write to
+  velum check machine --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return look.Machine(a.Console, dir) },
 	}
