@@ -22,6 +22,9 @@ left as they were (--misses); what was missed anyway is known where people marke
 that it comes again in several notes of a patient, or that surrogates are seldom it and people are
 (--people), and points at as many as were left.
 
+candidates goes by surrogates alone: the patients of the sample are a list of people, and the attacker,
+who has learned how surrogates go by names, ranks it for each patient.
+
 range and order go by dates that were moved: within the range of the archive, and in rows that are
 sorted by date.
 

@@ -82,6 +82,7 @@ var attacks = []struct {
 	try  func(*attacker, context.Context) (*finding, error)
 }{
 	{"names", (*attacker).noNames, (*attacker).names},
+	{"candidates", (*attacker).noNames, (*attacker).candidates},
 	{"range", (*attacker).noDates, (*attacker).dateRange},
 	{"order", (*attacker).noDates, (*attacker).rowOrder},
 	{"two", (*attacker).noOther, (*attacker).twoExtracts},

@@ -109,6 +109,54 @@ func tried(t *testing.T, a *attacker, attack string, name func(*rand.Rand, int, 
 	return judge(all, score(all), patients, func(*suspect) bool { return true }, 2, 1)
 }
 
+// TestCandidates: surrogates that are as frequent as the names that they stand for lead to the people, others do not.
+func TestCandidates(t *testing.T) {
+	config, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	often, err := newFrequency(&attacker{Options: &Options{}, config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 1000 {
+		often.pool[word(k)] = 1 << (k % 8)
+	}
+	people := func(seed uint64, like bool) *planted {
+		rng, e := rand.New(rand.NewPCG(seed, 2)), new(planted)
+		for p := range patients {
+			name := [2]int{rng.IntN(1000), rng.IntN(1000)}
+			for range visits {
+				m := mention{}
+				for _, of := range name {
+					other := rng.IntN(125) * 8
+					if like {
+						other += of % 8
+					} else {
+						other += rng.IntN(8)
+					}
+					m.Was, m.Words = append(m.Was, []byte(word(of))), append(m.Words, []byte(word(other)))
+				}
+				e.Notes = append(e.Notes, note{Patient: p, Mentions: []mention{m}})
+			}
+		}
+		return e
+	}
+	truth := make([]int, patients)
+	for p := range truth {
+		truth[p] = p
+	}
+	for _, like := range []bool{true, false} {
+		c := newChannel(often)
+		c.learn(people(1, like))
+		all := c.patients(people(2, like), patients)
+		first, median := c.rank(all, truth)
+		if found := median < patients/candidateShare; len(all) != patients || found != like {
+			t.Errorf("surrogates like names %t: %d of %d at the first guess, median rank %.0f", like, first, len(all), median)
+		}
+	}
+}
+
 // TestPower: ten names and one of them left say nothing, however well the attack did;
 // none left says nothing; many of a perfect extract pass, and what is needed is named.
 func TestPower(t *testing.T) {

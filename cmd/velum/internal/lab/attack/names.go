@@ -33,24 +33,13 @@ func (a *attacker) noNames() string {
 // and how often surrogates and people bear them. It does so with misses that are planted, and with those that there are,
 // as far as labelled notes tell.
 func (a *attacker) names(ctx context.Context) (*finding, error) {
-	p, err := a.planter(ctx)
+	often, _, err := a.own(ctx)
 	if err != nil {
 		return nil, err
 	}
-	often, err := newFrequency(a)
-	if err != nil {
-		return nil, err
-	}
-	at := []spy{often}
+	p, at := a.planted, []spy{often}
 	if a.config.Read.Columns.Patient != "" {
 		at = append(at, new(repetition))
-	}
-	for run := range ownRuns {
-		warm, err := p.plant(ctx, 0, -1-run, a.Seed)
-		if err != nil {
-			return nil, err
-		}
-		often.learn(warm)
 	}
 	f := &finding{Attack: "names"}
 	for n, share := range a.Misses {
@@ -70,6 +59,26 @@ func (a *attacker) names(ctx context.Context) (*finding, error) {
 		}
 	}
 	return f, nil
+}
+
+// own are extracts of the attacker's own making, and how often surrogates are which names in them.
+func (a *attacker) own(ctx context.Context) (often *frequency, own []*planted, err error) {
+	p, err := a.planter(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if often, err = newFrequency(a); err != nil {
+		return nil, nil, err
+	}
+	for run := range ownRuns {
+		e, err := p.plant(ctx, 0, -1-run, a.Seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		often.learn(e)
+		own = append(own, e)
+	}
+	return often, own, nil
 }
 
 // rounds plants misses again and again, until guessing would be right often enough

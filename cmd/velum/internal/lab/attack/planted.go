@@ -40,6 +40,7 @@ type mention struct {
 	Start, End int32
 	Words      [][]byte // folded, of three letters or more
 	Left       bool     // it is what stood there; the attacker does not know
+	Was        [][]byte // the words of what stood there, of extracts of the attacker's own
 }
 
 // planter masks the sample again and again, each time with other names left and
@@ -202,7 +203,7 @@ func (e *extractSink) Put(b *pipeline.Batch) error {
 		if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {
 			n.Time = int64(c.Fixed[i])
 		}
-		n.Mentions = mentionsOf(n.Text, b.Spans.At(i), b.Places.At(i), e.left[at])
+		n.Mentions = mentionsOf(b.Text.At(i), n.Text, b.Spans.At(i), b.Places.At(i), e.left[at])
 		e.planted.Notes = append(e.planted.Notes, n)
 	}
 	return nil
@@ -210,9 +211,9 @@ func (e *extractSink) Put(b *pipeline.Batch) error {
 
 // mentionsOf finds the names of a masked note: replacements, and what was left. A
 // placeholder is no name to anybody.
-func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []mention) {
-	add := func(s pipeline.Span, left bool) {
-		if m := (mention{Start: s.Start, End: s.End, Left: left}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
+func mentionsOf(text, masked []byte, spans, places, left []pipeline.Span) (all []mention) {
+	add := func(s, was pipeline.Span, left bool) {
+		if m := (mention{Start: s.Start, End: s.End, Left: left, Was: nameWords(text[was.Start:was.End])}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
 			if name := masked[s.Start:s.End]; name[0] != '[' && name[0] != '*' {
 				m.Words = nameWords(name)
 				all = append(all, m)
@@ -224,11 +225,11 @@ func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []menti
 		if k == len(spans) || len(left) > 0 && left[0].Start < spans[k].Start {
 			s := left[0]
 			s.Start, s.End = s.Start+moved, s.End+moved
-			add(s, true)
+			add(s, left[0], true)
 			left = left[1:]
 			continue
 		}
-		add(places[k], false)
+		add(places[k], spans[k], false)
 		moved = places[k].End - spans[k].End
 		k++
 	}

@@ -59,7 +59,7 @@ func TestMentions(t *testing.T) {
 		left = append(left, pipeline.Span{Start: at, End: at + int32(len(word)), Category: spans[0].Category})
 	}
 	var got []string
-	for _, m := range mentionsOf([]byte(masked), spans, places, left) {
+	for _, m := range mentionsOf([]byte(text), []byte(masked), spans, places, left) {
 		name := masked[m.Start:m.End]
 		if m.Left {
 			name += "!"

@@ -1,0 +1,221 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+)
+
+// candidateFigures say how near surrogates alone lead to the people who they stand for.
+type candidateFigures struct {
+	Patients int     `json:"patients"` // each is a candidate for each
+	First    int     `json:"first"`    // found at the first guess
+	Median   float64 `json:"median_rank"`
+	Most     float64 `json:"most_first"`    // allowed at the first guess
+	Least    float64 `json:"least_rank"`    // allowed in the median
+	Shuffled float64 `json:"shuffled_rank"` // the median where patients are shuffled
+}
+
+const (
+	candidateNeeds = 100 // patients: of fewer one of a hundred is nobody
+	// candidateShare of the candidates must stand before the right one, by half: 50 of 300.
+	// Sex alone, which stays in a note and in its surrogates, leaves 75.
+	candidateShare = 6
+	// candidateNoise is the share of a patient's surrogates that are of somebody else.
+	candidateNoise = 0.4
+	// candidatePrior is how many words speak for all traits alike, before any is counted.
+	candidatePrior = 8
+)
+
+// trait is what an attacker compares of a word: how many surrogates and people have it, of
+// which lists it is, and whether it ends as a woman's name.
+type trait [4]uint8
+
+func (f *frequency) trait(w []byte) trait {
+	t := trait{uint8(bits.Len(uint(f.pool[string(w)]))), uint8(bits.Len(uint(f.people[string(w)]))) / 2}
+	class := f.known.Classes(w)
+	if class&gazetteer.GivenName != 0 {
+		t[2] = 1
+	}
+	if class&gazetteer.Surname != 0 {
+		t[2] += 2
+	}
+	if w[len(w)-1] == 'a' {
+		t[3] = 1
+	}
+	return t
+}
+
+// channel counts which traits surrogates have in place of which: what anybody can learn who
+// masks names of their own.
+type channel struct {
+	*frequency
+	both    map[[2]trait]float64
+	was, is map[trait]float64
+	all     float64
+}
+
+func newChannel(f *frequency) *channel {
+	return &channel{frequency: f, both: map[[2]trait]float64{}, was: map[trait]float64{}, is: map[trait]float64{}}
+}
+
+// learn counts the words of an extract whose names are known.
+func (c *channel) learn(e *planted) {
+	for i := range e.Notes {
+		for _, m := range e.Notes[i].Mentions {
+			for k, w := range m.Words {
+				if len(m.Was) == 0 {
+					continue
+				}
+				was, is := c.trait(m.Was[min(k, len(m.Was)-1)]), c.trait(w)
+				c.both[[2]trait{was, is}]++
+				c.was[was]++
+				c.is[is]++
+				c.all++
+			}
+		}
+	}
+}
+
+// odds is how many times likelier a word's surrogate has a trait than any.
+func (c *channel) odds(was, is trait) float64 {
+	base := (c.is[is] + 1) / (c.all + 1)
+	return (c.both[[2]trait{was, is}] + candidatePrior*base) / (c.was[was] + candidatePrior) / base
+}
+
+// person is what is known of one: the traits of their name, which the attacker has of the
+// list of candidates, and those of the words that stand in their notes.
+type person struct {
+	name []trait
+	seen []trait
+}
+
+// people are the patients of an extract whose name stands in it in full.
+func (c *channel) patients(e *planted, patients int) (all []person) {
+	names, words := make([]map[string]int, patients), make([]map[string]bool, patients)
+	for i := range e.Notes {
+		n := &e.Notes[i]
+		if names[n.Patient] == nil {
+			names[n.Patient], words[n.Patient] = map[string]int{}, map[string]bool{}
+		}
+		for _, m := range n.Mentions {
+			if titles[string(lastWord(n.Text[:m.Start]))] {
+				continue // of staff
+			}
+			if len(m.Was) > 1 {
+				names[n.Patient][string(bytes.Join(m.Was, []byte{' '}))]++
+			}
+			for _, w := range m.Words {
+				words[n.Patient][string(w)] = true
+			}
+		}
+	}
+	for p := range names {
+		best := ""
+		for name, n := range names[p] {
+			if of := names[p][best]; n > of || n == of && name < best {
+				best = name
+			}
+		}
+		if best == "" {
+			continue
+		}
+		var of person
+		for w := range strings.FieldsSeq(best) {
+			of.name = append(of.name, c.trait([]byte(w)))
+		}
+		for w := range words[p] {
+			of.seen = append(of.seen, c.trait([]byte(w)))
+		}
+		slices.SortFunc(of.seen, func(x, y trait) int { return slices.Compare(x[:], y[:]) })
+		all = append(all, of)
+	}
+	return all
+}
+
+// rank counts for each person how many candidates the surrogates of whom speak for no less:
+// those of truth[p], which is p but where people are shuffled.
+func (c *channel) rank(all []person, truth []int) (first int, median float64) {
+	ranks := make([]float64, len(all))
+	scores := make([]float64, len(all))
+	for p := range all {
+		for k := range all {
+			scores[k] = 0
+			for _, seen := range all[p].seen {
+				odds := 0.
+				for _, was := range all[k].name {
+					odds += c.odds(was, seen) / float64(len(all[k].name))
+				}
+				scores[k] += math.Log(candidateNoise + (1-candidateNoise)*odds)
+			}
+		}
+		before, alike := 0, 0
+		for k := range all {
+			switch {
+			case scores[k] > scores[truth[p]]:
+				before++
+			case scores[k] == scores[truth[p]] && k != truth[p]:
+				alike++
+			}
+		}
+		if ranks[p] = 1 + float64(before) + float64(alike)/2; before+alike == 0 {
+			first++
+		}
+	}
+	slices.Sort(ranks)
+	return first, ranks[len(ranks)/2]
+}
+
+// candidates goes by surrogates alone: who has the extract and a list of people looks whom the surrogates of a patient fit
+// best, by how surrogates go by names. It needs no name that was missed.
+func (a *attacker) candidates(ctx context.Context) (*finding, error) {
+	often, own, err := a.own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newChannel(often)
+	for _, e := range own {
+		c.learn(e)
+	}
+	e, err := a.planted.natural(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := c.patients(e, len(a.planted.Patients))
+	r := &candidateFigures{Patients: len(all), Least: float64(len(all)) / candidateShare}
+	f := &finding{Verdict: passed, Figures: r, remedy: "take placeholders for names: what surrogates keep of a name tells too much here"}
+	truth := make([]int, len(all))
+	for p := range truth {
+		truth[p] = p
+	}
+	// One of a hundred may be found, and as many more as chance finds then once in forty extracts.
+	expected := max(namedMost*float64(len(all)), 2)
+	r.Most = math.Ceil(expected + 1.96*math.Sqrt(expected))
+	if len(all) > 0 {
+		r.First, r.Median = c.rank(all, truth)
+		rand.New(rand.NewPCG(a.Seed, 19)).Shuffle(len(truth), func(i, j int) { truth[i], truth[j] = truth[j], truth[i] })
+		_, r.Shuffled = c.rank(all, truth)
+	}
+	switch {
+	case float64(r.First) > r.Most || len(all) >= candidateNeeds && r.Median < r.Least:
+		f.Verdict = failed
+	case len(all) < candidateNeeds:
+		f.Verdict = noPower
+		f.remedy = fmt.Sprintf("give %d patients or more whose names stand in their notes, or more of the archive with --notes", candidateNeeds)
+	}
+	f.Sentence = fmt.Sprintf("surrogates alone lead to %d of %d patients at the first guess (%.0f allowed), median rank %.0f (%.0f wanted; %.0f where patients are shuffled)",
+		r.First, r.Patients, r.Most, r.Median, r.Least, r.Shuffled)
+	f.table = func(w io.Writer) {
+		fmt.Fprint(w, "patients\tfirst guess\tallowed\tmedian rank\twanted\tshuffled\t\n")
+		fmt.Fprintf(w, "%d\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t\n", r.Patients, r.First, r.Most, r.Median, r.Least, r.Shuffled)
+	}
+	return f, nil
+}
