@@ -40,7 +40,7 @@ that --of names, of whose masks some may lack; with "quarantine" those that it s
 	flags.StringVar(&o.To, "to", "", "its `FORMAT`; told from the name if left out")
 	flags.StringVar(&o.Other, "against", "", "`PATH` of another curator's notes")
 	flags.StringVar(&o.Labels, "labels", "", "label `SET` of the categories (default: that of the profile)")
-	flags.StringVar(&o.Lang, "lang", "es", "language of the page: "+strings.Join(review.Langs, ", "))
+	flags.StringVar(&o.Lang, "lang", "", "`CODE` of the page's language: "+strings.Join(review.Langs, ", ")+" (default: that of the terminal, else es)")
 	flags.StringToStringVar(&o.Keys, "keys", nil, "other `KEYS`, as accept=F2,undo=F3, by the names of browsers")
 	flags.StringVar(&o.Guide, "guideline", "", "`FILE` of text that the page shows on ? in place of velum's own guideline")
 	flags.IntVar(&o.Port, "port", 0, "`PORT` to listen on; 0 takes a free one")

@@ -4,6 +4,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -54,6 +55,15 @@ func (c *Console) Paint(w io.Writer, n int, s string) string {
 		return s
 	}
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", n, s)
+}
+
+// Language is the language of the terminal by its environment (POSIX: LC_ALL, LC_MESSAGES, LANG): "es" of es_ES.UTF-8, "" of C and of none.
+func (c *Console) Language() string {
+	name := cmp.Or(c.getenv("LC_ALL"), c.getenv("LC_MESSAGES"), c.getenv("LANG"))
+	if name, _, _ = strings.Cut(name, "_"); len(name) != 2 {
+		return ""
+	}
+	return name
 }
 
 func (c *Console) getenv(name string) string {

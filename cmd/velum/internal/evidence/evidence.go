@@ -9,6 +9,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -97,7 +98,7 @@ func Run(ctx context.Context, c *console.Console, o *Options, args []string) err
 		}
 	}
 	if o.Interview {
-		if err := interview(ctx, c, o.Facts, page.LanguageOf(o.Language)); err != nil {
+		if err := interview(ctx, c, o.Facts, page.LanguageOf(cmp.Or(o.Language, c.Language()))); err != nil {
 			return err
 		}
 	}

@@ -359,3 +359,26 @@ func TestLook(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepAll: a category that is to be kept is marked no more, here and in the notes that follow; the end of the session is said,
+// and takes no keys.
+func TestKeepAll(t *testing.T) {
+	ctx := chromium(t)
+	v := served(t, 3, "es")
+	var rule, ended string
+	var here, next int
+	spans := `document.querySelectorAll(".span").length`
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.Text("#rule", &rule), chromedp.KeyEvent("-"), chromedp.Evaluate(spans, &here),
+		chromedp.KeyEvent(kb.Enter), note0(1), chromedp.Evaluate(spans, &next), chromedp.KeyEvent(kb.F9), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter),
+		chromedp.Text("#place", &ended)); err != nil {
+		t.Fatal(err)
+	}
+	if rule != texts("es")["rule"] || here != 0 || next != 0 || ended != texts("es")["ended"] {
+		t.Errorf("rule %q, %d spans, then %d, at the end %q", rule, here, next, ended)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n := v.decidedShown(); n != 1 {
+		t.Errorf("%d notes are decided, want 1", n)
+	}
+}

@@ -90,6 +90,9 @@ func (n *note) doubt() float32 {
 
 // Run serves the page until it is told to end, or writes what was decided.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if o.Lang == "" && slices.Contains(Langs, c.Language()) {
+		o.Lang = c.Language()
+	}
 	o.Lang = cmp.Or(o.Lang, "es")
 	if err := o.Check(); err != nil {
 		return err

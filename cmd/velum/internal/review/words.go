@@ -14,11 +14,13 @@ var Langs = []string{"ca", "en", "es"}
 // texts is every word of the page in a language.
 func texts(lang string) map[string]string { return page.LanguageOf(lang).Under("review ") }
 
-// wordsOf returns the words for a question: with its own guideline, if it has one.
+// wordsOf returns the words for a question: with its own guideline and rule, if it has them.
 func wordsOf(lang string, q *question) map[string]string {
 	words := texts(lang)
-	if own := words["guideline-"+q.name]; own != "" {
-		words["guideline"] = own
+	for _, name := range []string{"guideline", "rule"} {
+		if own := words[name+"-"+q.name]; own != "" {
+			words[name] = own
+		}
 	}
 	return words
 }
@@ -36,12 +38,12 @@ func answersOf(lang string, q *question) (out []map[string]string) {
 func Keys() map[string]string {
 	return map[string]string{
 		"accept": "Enter", "next": "PageDown", "previous": "PageUp", "left_word": "ArrowLeft", "right_word": "ArrowRight", "remove": "Delete",
-		"everywhere": "=", "undo": "Backspace", "other": "F8", "original": "F7", "search": "/", "help": "?", "end": "F9",
+		"keep_all": "-", "everywhere": "=", "undo": "Backspace", "other": "F8", "original": "F7", "search": "/", "help": "?", "end": "F9",
 	}
 }
 
 // marking are the keys that change spans.
-var marking = []string{"remove", "everywhere", "undo"}
+var marking = []string{"remove", "keep_all", "everywhere", "undo"}
 
 // keysOf returns the keys that do something: those that the question and its
 // options leave.

@@ -3,7 +3,8 @@
 
 const $ = (id) => document.getElementById(id);
 const waiting = []; // keys that were typed while a note was on its way
-let setup, note, spans = [], undo = [], cursor = 0, anchor = 0, decided = 0, began = 0, beganDecided = 0, busy = false;
+let setup, note, spans = [], undo = [], cursor = 0, anchor = 0, decided = 0, began = 0, beganDecided = 0, busy = false, ended = false;
+const kept = new Set(); // categories that are not marked in any note of this session
 
 const ask = async (path, body) => {
   const answer = await fetch(path, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -78,7 +79,7 @@ const head = () => {
   $("counts").textContent = `${decided} ${w.decided}, ${left} ${w.left}${minutes}`;
   const about = [note.id, note.decided ? (w[note.answer] || w.accepted) : w.open];
   if (note.about) about.push(note.about);
-  if (setup.labels) about.push(`${w.doubt} ${note.doubt.toLocaleString(setup.lang, {minimumFractionDigits: 2, maximumFractionDigits: 2})}`);
+  if (setup.labels) about.push(w[note.doubt < 0.05 ? "sure" : note.doubt < 0.5 ? "hesitant" : "unsure"]);
   if (note.against) about.push(`${w.other}: ${w[note.against]}`);
   $("about").textContent = about.join(" · ");
   for (const b of document.querySelectorAll("#answers button")) b.setAttribute("aria-pressed", String(b.dataset.answer === note.answer));
@@ -90,7 +91,7 @@ const show = async (at) => {
   try {
     const started = performance.now();
     note = await ask("/note?at=" + at);
-    spans = note.spans;
+    spans = note.decided ? note.spans : note.spans.filter((s) => !kept.has(s.label));
     undo = [];
     const least = spans.reduce((x, s) => (!x || s.score < x.score ? s : x), null);
     cursor = least ? Math.max(0, note.tokens.findIndex(([a, b]) => a < least.end && least.start < b)) : 0;
@@ -148,6 +149,13 @@ const commands = {
     const kept = spans.filter((s) => s.end <= start || end <= s.start);
     if (kept.length < spans.length) { change(kept); say(setup.words.removed); }
   },
+  keep_all: () => {
+    const s = spans[spanAt(...chosen())];
+    if (!s) return;
+    kept.add(s.label);
+    change(spans.filter((x) => x.label !== s.label));
+    say(`${s.label}: ${setup.words.kept_all}`);
+  },
   everywhere: () => {
     const [start, end] = chosen();
     const s = spans[spanAt(start, end)];
@@ -172,7 +180,7 @@ const commands = {
     draw();
   },
   help: () => { $("guideline").hidden = !$("guideline").hidden; },
-  end: async () => { try { await ask("/end", {}); } catch { /* it has ended */ } document.querySelectorAll("main, nav").forEach((e) => { e.hidden = true; }); $("place").textContent = setup.words.ended; },
+  end: async () => { ended = true; try { await ask("/end", {}); } catch { /* it has ended */ } document.querySelectorAll("main, nav").forEach((e) => { e.hidden = true; }); $("place").textContent = setup.words.ended; },
 };
 
 const search = async (e) => {
@@ -184,6 +192,7 @@ const search = async (e) => {
 };
 
 const pressed = (e) => {
+  if (ended) return; // what is typed now is meant for another window
   if (busy && e.target !== $("query")) { if (!e.repeat) waiting.push(e); e.preventDefault(); return; }
   if (e.target === $("query")) { if (e.key === "Escape") { $("searching").hidden = true; $("text").focus(); e.stopPropagation(); } return; }
   if (e.ctrlKey || e.altKey || e.metaKey || !note || e.target.tagName === "BUTTON" && (e.key === "Enter" || e.key === " ")) return;
@@ -202,6 +211,7 @@ const begin = async () => {
   $("title").textContent = "velum · " + w.title;
   $("searchlabel").textContent = w.search;
   $("guideline").textContent = w.guideline;
+  $("rule").textContent = w.rule;
   for (const [id, name] of [["text", w.text], ["progress", w.progress], ["labels", w.categories], ["answers", w.answers], ["keys", w.help]]) $(id).setAttribute("aria-label", name);
   for (const a of setup.answers || []) {
     const b = element("button", { onclick: () => choose(a) }, element("kbd", { textContent: a.key }), a.word);
