@@ -2,8 +2,6 @@ package document
 
 import (
 	"bytes"
-	"encoding/xml"
-	"io"
 	"regexp"
 
 	"github.com/velum-health/velum/pipeline"
@@ -46,31 +44,19 @@ func (d *Document) cda() pipeline.Reason {
 	if len(c.m.src) < len(text) {
 		c.all, _ = c.all.within(3, len(text), script{})
 	}
+	if !wellFormed(c.m.src) {
+		return pipeline.BadRow
+	}
 	for c.m.next() {
 		if reason := c.token(); reason != pipeline.Sound {
 			return reason
 		}
 	}
-	if !c.m.whole() || len(d.pieces) == 0 && d.ID == nil || !wellFormed(c.m.src) {
+	if len(d.pieces) == 0 && d.ID == nil {
 		return pipeline.BadRow
 	}
 	return pipeline.Sound
 }
-
-// wellFormed asks a second parser, so that both see the same elements.
-func wellFormed(src []byte) bool {
-	p := xml.NewDecoder(bytes.NewReader(src))
-	p.Entity = xml.HTMLEntity
-	p.CharsetReader = passThrough
-	for {
-		if _, err := p.RawToken(); err != nil {
-			return err == io.EOF
-		}
-	}
-}
-
-// passThrough is a reader of a character set that was read already.
-func passThrough(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 
 var declared = regexp.MustCompile(`^(?:\xef\xbb\xbf)?<\?xml[^>]*\sencoding=["']([A-Za-z0-9._-]+)["']`)
 

@@ -173,6 +173,30 @@ type script struct {
 	quote  func(dst, text []byte) []byte
 }
 
+// decodedBy is script.decode of what read says: what stands at the begin of raw, in how many
+// bytes, 0 if these are as they are; ok is false if that is no text.
+func decodedBy(raw []byte, read func(raw []byte) (says string, size int, ok bool)) (text []byte, from []int32, ok bool) {
+	same := true
+	ok = true
+	for i := 0; i < len(raw); {
+		says, size, sound := read(raw[i:])
+		ok = ok && sound
+		if at := int32(i); size > 0 {
+			same = false
+			text = append(text, says...)
+			i += size
+			from = append(from, slices.Repeat([]int32{at}, len(says))...)
+		} else {
+			text, from = append(text, raw[i]), append(from, at)
+			i++
+		}
+	}
+	if same {
+		return raw, nil, ok
+	}
+	return text, append(from, int32(len(raw))), ok
+}
+
 // within is the text that stands in a piece of s, written by a script.
 func (s *source) within(start, end int, by script) (source, bool) {
 	inner := source{layer: s.layer, at: s.raw(start), text: s.text[start:end], quote: by.quote}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -142,6 +143,11 @@ func signs(all []byte) bool {
 		}
 	}
 	return true
+}
+
+// nameByte tells whether a byte may stand in a name.
+func nameByte(c byte) bool {
+	return cut.IsAlnum(c) || c >= utf8.RuneSelf || strings.IndexByte("_:-.", c) >= 0
 }
 
 // hl7Charset is what MSH-18 says, the first of its repetitions.
@@ -401,55 +407,34 @@ func (m *message) suspect(s source, text []byte) {
 
 // unescape is script.decode: section 2.7 of the standard. A repetition is a line.
 func (m *message) unescape(raw []byte) (text []byte, from []int32, ok bool) {
-	if bytes.IndexByte(raw, m.escape) < 0 && bytes.IndexByte(raw, m.repetition) < 0 {
-		return raw, nil, true
-	}
-	for i := 0; i < len(raw); {
-		at, size := i, 1
-		switch {
-		case raw[i] == m.repetition:
-			text = append(text, '\n')
-		case raw[i] == m.escape:
-			size = len(m.appendEscape(&text, raw[i:]))
-		default:
-			text = append(text, raw[i])
-		}
-		for len(from) < len(text) {
-			from = append(from, int32(at))
-		}
-		i += size
-	}
-	return text, append(from, int32(len(raw))), true
+	return decodedBy(raw, m.escaped)
 }
 
-// appendEscape appends what an escape sequence says and returns its bytes. A sign that
-// begins none is itself.
-func (m *message) appendEscape(text *[]byte, raw []byte) []byte {
+// escaped reads an escape sequence. One of the house, and a sign that begins none, is
+// looked at as it is.
+func (m *message) escaped(raw []byte) (says string, size int, ok bool) {
+	if raw[0] == m.repetition {
+		return "\n", 1, true
+	}
 	n := bytes.IndexByte(raw[1:], m.escape)
-	if n < 1 || n > 100 {
-		*text = append(*text, raw[0])
-		return raw[:1]
+	if raw[0] != m.escape || n < 1 || n > 100 {
+		return "", 0, true
 	}
 	name := string(raw[1 : 1+n])
-	sign := strings.Index(signNames[:len(m.signs)], name)
-	switch {
+	switch sign := strings.Index(signNames[:len(m.signs)], name); {
 	case sign >= 0 && n == 1:
-		*text = append(*text, m.signs[sign])
+		says = string(m.signs[sign : sign+1])
 	case name == "H" || name == "N":
 	case name[0] == '.':
-		*text = append(*text, '\n')
-	case name[0] == 'X':
+		says = "\n"
+	default:
 		data, err := hex.DecodeString(name[1:])
-		if err != nil {
-			*text = append(*text, raw[0])
-			return raw[:1]
+		if name[0] != 'X' || err != nil {
+			return "", 0, true
 		}
-		*text = append(*text, data...)
-	default: // of the house: looked at as it is
-		*text = append(*text, raw[0])
-		return raw[:1]
+		says = string(data)
 	}
-	return raw[:n+2]
+	return says, n + 2, true
 }
 
 // quote is script.quote.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -71,37 +72,13 @@ func (v *value) get(key string) *value {
 // inJSON is text in a JSON string, between its quotes.
 var inJSON = script{unquoteJSON, quoteJSON}
 
-// unquoteJSON is script.decode of strings. Half a pair of UTF-16 is no text.
-func unquoteJSON(raw []byte) (text []byte, from []int32, ok bool) {
-	text, from = make([]byte, 0, len(raw)), make([]int32, 0, len(raw)+1)
-	ok = true
-	for i := 0; i < len(raw); {
-		at, size := i, 1
-		if raw[i] != '\\' {
-			text = append(text, raw[i])
-		} else {
-			var r rune
-			r, size = escaped(raw[i:])
-			if r == utf8.RuneError {
-				ok = false
-			}
-			text = utf8.AppendRune(text, r)
-		}
-		for len(from) < len(text) {
-			from = append(from, int32(at))
-		}
-		i += size
-	}
-	if len(text) == len(raw) {
-		return text, nil, ok
-	}
-	return text, append(from, int32(len(raw))), ok
-}
+func unquoteJSON(raw []byte) (text []byte, from []int32, ok bool) { return decodedBy(raw, escaped) }
 
-// escaped reads an escape of valid JSON and returns its bytes. Half a pair of UTF-16 is
-// the sign of what cannot be decoded.
-func escaped(raw []byte) (r rune, size int) {
+// escaped reads an escape of valid JSON. Half a pair of UTF-16 is no text.
+func escaped(raw []byte) (says string, size int, ok bool) {
 	switch {
+	case raw[0] != '\\':
+		return "", 0, true
 	case raw[1] != 'u':
 		size = 2
 	case len(raw) >= 12 && raw[2]|0x20 == 'd' && raw[3] >= '8' && raw[6] == '\\' && raw[7] == 'u':
@@ -109,10 +86,8 @@ func escaped(raw []byte) (r rune, size int) {
 	default:
 		size = 6
 	}
-	var text string
-	_ = json.Unmarshal(slices.Concat([]byte{'"'}, raw[:size], []byte{'"'}), &text)
-	r, _ = utf8.DecodeRuneInString(text)
-	return r, size
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, raw[:size], []byte{'"'}), &says)
+	return says, size, !strings.Contains(says, "\ufffd")
 }
 
 // quoteJSON is script.quote of strings.

@@ -2,7 +2,10 @@ package document
 
 import (
 	"bytes"
+	"encoding/xml"
 	"html"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,8 +13,7 @@ import (
 
 // The kinds of what markup is made of.
 const (
-	noMarkup = iota
-	openTag
+	openTag = iota
 	closeTag
 	emptyTag
 	charData
@@ -21,7 +23,8 @@ const (
 )
 
 // markup cuts XML, or HTML if lenient is set, into tags and texts. It knows no entity
-// but those of characters, takes no DTD, and never looks outside the document.
+// but those of characters, takes no DTD, and never looks outside the document. Whether
+// XML is well formed is for wellFormed to say.
 type markup struct {
 	src     []byte
 	at      int
@@ -32,202 +35,121 @@ type markup struct {
 	name       string // of a tag, without its prefix
 	start, end int    // of a text, without what stands around it
 	attrs      []attr
-	open       []string // elements, with their prefixes
 }
 
 type attr struct {
 	name       string // without its prefix
-	start, end int    // of the value
+	start, end int    // of the value; of the name, if there is none
 	from, to   int    // of all of it
 }
 
-// next reads the next piece; false at the end, and where the markup is broken, which
-// whole tells apart.
+// enclosed are the pieces that begin and end with signs of their own.
+var enclosed = []struct {
+	kind       int
+	begin, end string
+}{{comment, "<!--", "-->"}, {cdata, "<![CDATA[", "]]>"}, {aside, "<?", "?>"}, {aside, "<!", ">"}}
+
+// next reads the next piece; false at the end. A sign that opens no tag is text.
 func (m *markup) next() bool {
 	m.attrs = m.attrs[:0]
-	switch {
-	case m.at >= len(m.src):
-		return false
-	case m.raw != "":
-		return m.text(bytes.Index(bytes.ToLower(m.src[m.at:]), []byte("</"+m.raw)))
-	case m.src[m.at] != '<':
-		return m.text(bytes.IndexByte(m.src[m.at:], '<'))
-	}
 	rest := m.src[m.at:]
-	switch {
-	case bytes.HasPrefix(rest, []byte("<!--")):
-		return m.until(comment, "<!--", "-->")
-	case bytes.HasPrefix(rest, []byte("<![CDATA[")):
-		return m.until(cdata, "<![CDATA[", "]]>")
-	case bytes.HasPrefix(rest, []byte("<?")):
-		return m.until(aside, "<?", "?>")
-	case bytes.HasPrefix(rest, []byte("<!")):
-		return m.lenient && m.until(aside, "<!", ">")
-	case bytes.HasPrefix(rest, []byte("</")):
-		return m.closing()
-	case len(rest) > 1 && nameByte(rest[1]):
-		return m.opening()
-	case m.lenient: // a sign of HTML that somebody has not escaped
-		n := bytes.IndexByte(rest[1:], '<')
-		if n >= 0 {
-			n++
-		}
-		return m.text(n)
+	if len(rest) == 0 {
+		return false
 	}
-	return false
+	if raw := m.raw; raw != "" {
+		m.raw = ""
+		return m.text(cdata, bytes.Index(bytes.ToLower(rest), []byte("</"+raw)))
+	}
+	for _, e := range enclosed {
+		if !bytes.HasPrefix(rest, []byte(e.begin)) {
+			continue
+		}
+		if n := bytes.Index(rest, []byte(e.end)); n >= len(e.begin) {
+			m.kind, m.start, m.end, m.at = e.kind, m.at+len(e.begin), m.at+n, m.at+n+len(e.end)
+			return true
+		}
+	}
+	return rest[0] == '<' && m.tag(rest) || m.text(charData, bytes.IndexByte(rest[1:], '<')+1)
 }
 
-// whole tells whether all was read, and every element was closed.
-func (m *markup) whole() bool { return m.at >= len(m.src) && (m.lenient || len(m.open) == 0) }
-
-// text is the next n bytes; all that is left if n is negative.
-func (m *markup) text(n int) bool {
-	if n < 0 {
+// text is the next n bytes; all that is left if there is no end.
+func (m *markup) text(kind, n int) bool {
+	if n < 0 || n == 0 && kind == charData {
 		n = len(m.src) - m.at
 	}
-	m.kind, m.start, m.end = charData, m.at, m.at+n
+	m.kind, m.start, m.end = kind, m.at, m.at+n
 	m.at += n
-	if m.raw != "" {
-		m.raw = ""
-		m.kind = cdata // its entities are none
-		if n == 0 {
-			return m.next()
+	return n > 0 || m.next()
+}
+
+// attrForm is an attribute; HTML may have one without a value, or without quotes.
+var attrForm = regexp.MustCompile(`(?:[^\s"'<>/=:]*:)?([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>]+))?`)
+
+// tag reads a tag and its attributes; false if rest begins with none.
+func (m *markup) tag(rest []byte) bool {
+	end, quote := 0, byte(0)
+	for ; end < len(rest) && (quote != 0 || rest[end] != '>'); end++ {
+		switch c := rest[end]; {
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
 		}
 	}
-	return true
-}
-
-func (m *markup) until(kind int, begin, end string) bool {
-	n := bytes.Index(m.src[m.at+len(begin):], []byte(end))
-	if n < 0 {
+	inner, closes := bytes.CutPrefix(rest[1:min(end, len(rest))], []byte("/"))
+	if end == len(rest) || len(inner) == 0 || !nameByte(inner[0]) {
 		return false
 	}
-	m.kind, m.start = kind, m.at+len(begin)
-	m.end = m.start + n
-	m.at = m.end + len(end)
-	return true
-}
-
-func nameByte(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.' || c >= utf8.RuneSelf
-}
-
-// word reads a name.
-func (m *markup) word() string {
-	at := m.at
-	for m.at < len(m.src) && nameByte(m.src[m.at]) {
-		m.at++
+	name := inner
+	if n := bytes.IndexAny(inner, " \t\r\n/"); n >= 0 {
+		name = inner[:n]
 	}
-	return string(m.src[at:m.at])
-}
-
-func (m *markup) blank() {
-	for m.at < len(m.src) && strings.IndexByte(" \t\r\n", m.src[m.at]) >= 0 {
-		m.at++
+	m.kind, m.name = openTag, string(name[bytes.IndexByte(name, ':')+1:])
+	switch {
+	case closes:
+		m.kind = closeTag
+	case rest[end-1] == '/':
+		m.kind = emptyTag
 	}
-}
-
-func (m *markup) closing() bool {
-	m.at += 2
-	full := m.word()
-	m.kind, m.name = closeTag, local(full)
-	m.blank()
-	if m.at >= len(m.src) || m.src[m.at] != '>' {
-		return false
-	}
-	m.at++
 	if m.lenient {
-		m.name = strings.ToLower(m.name)
-		return true
-	}
-	n := len(m.open) - 1
-	if n < 0 || m.open[n] != full {
-		return false
-	}
-	m.open = m.open[:n]
-	return true
-}
-
-// opening reads a tag and its attributes.
-func (m *markup) opening() bool {
-	m.at++
-	full := m.word()
-	m.kind, m.name = openTag, local(full)
-	if m.lenient {
-		m.name = strings.ToLower(m.name)
-	}
-	for {
-		m.blank()
-		switch {
-		case m.at >= len(m.src):
-			return false
-		case m.src[m.at] == '>':
-			m.at++
-			return m.opened(full)
-		case m.src[m.at] == '/':
-			if m.at++; m.at < len(m.src) && m.src[m.at] == '>' {
-				m.at++
-				m.kind = emptyTag
-				return true
-			}
-			if !m.lenient {
-				return false
-			}
-		case !m.attribute():
-			return false
-		}
-	}
-}
-
-func (m *markup) opened(full string) bool {
-	if m.lenient {
-		if m.name == "script" || m.name == "style" {
+		if m.name = strings.ToLower(m.name); m.kind == openTag && (m.name == "script" || m.name == "style") {
 			m.raw = m.name
 		}
-		return true
 	}
-	m.open = append(m.open, full)
-	return len(m.open) <= maxDepth
+	base := m.at + end - len(inner) + len(name)
+	for _, x := range attrForm.FindAllSubmatchIndex(inner[len(name):], -1) {
+		a := attr{name: string(m.src[base+x[2] : base+x[3]]), start: base + x[0], end: base + x[1], from: base + x[0], to: base + x[1]}
+		if x[4] >= 0 {
+			a.start, a.end = base+x[4], base+x[5]
+			if c := m.src[a.start]; c == '"' || c == '\'' {
+				a.start, a.end = a.start+1, a.end-1
+			}
+		}
+		m.attrs = append(m.attrs, a)
+	}
+	m.at += end + 1
+	return true
 }
 
-// attribute reads an attribute; HTML may have one without a value, or without quotes.
-func (m *markup) attribute() bool {
-	a := attr{from: m.at}
-	a.name = local(m.word())
-	if m.at == a.from {
-		m.at++ // a sign that is no name
-		return m.lenient
-	}
-	a.start, a.end, a.to = m.at, m.at, m.at
-	m.blank()
-	if m.at >= len(m.src) || m.src[m.at] != '=' {
-		return m.lenient
-	}
-	m.at++
-	m.blank()
-	if m.at >= len(m.src) {
-		return false
-	}
-	a.start = m.at
-	if quote := m.src[m.at]; quote == '"' || quote == '\'' {
-		n := bytes.IndexByte(m.src[m.at+1:], quote)
-		if n < 0 {
+// wellFormed tells whether XML is, by a parser of the standard library.
+func wellFormed(src []byte) bool {
+	p := xml.NewDecoder(bytes.NewReader(src))
+	p.Entity = xml.HTMLEntity
+	p.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it was read already
+	for depth := 0; depth <= maxDepth; {
+		token, err := p.Token()
+		switch token.(type) {
+		case nil:
+			return err == io.EOF
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.Directive:
 			return false
 		}
-		a.start++
-		a.end = a.start + n
-		m.at = a.end + 1
-	} else if !m.lenient {
-		return false
-	} else {
-		for m.at < len(m.src) && strings.IndexByte(" \t\r\n>", m.src[m.at]) < 0 {
-			m.at++
-		}
-		a.end = m.at
 	}
-	a.to = m.at
-	m.attrs = append(m.attrs, a)
-	return m.lenient || bytes.IndexByte(m.src[a.start:a.end], '<') < 0
+	return false
 }
 
 // attr returns an attribute of the tag at hand.
@@ -245,46 +167,20 @@ func (m *markup) value(name string) string {
 	return string(m.src[a.start:a.end])
 }
 
-// local is a name without its prefix.
-func local(name string) string { return name[strings.IndexByte(name, ':')+1:] }
-
-// inXML is text between tags and in attributes.
-var inXML = script{unescapeXML, escapeXML}
-
-// unescapeXML is script.decode of XML. What is no entity of a character stays as it is.
-func unescapeXML(raw []byte) (text []byte, from []int32, ok bool) {
-	if bytes.IndexByte(raw, '&') < 0 {
-		return raw, nil, true
-	}
-	for i := 0; i < len(raw); {
-		at, size := i, 1
-		if r, n := entity(raw[i:]); n > 0 {
-			text, size = utf8.AppendRune(text, r), n
-		} else {
-			text = append(text, raw[i])
-		}
-		for len(from) < len(text) {
-			from = append(from, int32(at))
-		}
-		i += size
-	}
-	return text, append(from, int32(len(raw))), true
-}
+// inXML is text between tags and in attributes. What is no entity of a character stays as it is.
+var inXML = script{func(raw []byte) ([]byte, []int32, bool) { return decodedBy(raw, entity) }, escapeXML}
 
 // entity reads an entity of a character and returns its bytes; 0 if there is none.
-func entity(raw []byte) (r rune, size int) {
-	if raw[0] != '&' {
-		return 0, 0
-	}
+func entity(raw []byte) (says string, size int, ok bool) {
 	end := bytes.IndexByte(raw[:min(len(raw), 12)], ';')
-	if end < 2 {
-		return 0, 0
+	if raw[0] != '&' || end < 2 {
+		return "", 0, true
 	}
-	text := html.UnescapeString(string(raw[:end+1]))
-	if r, size = utf8.DecodeRuneInString(text); size < len(text) || r == utf8.RuneError {
-		return 0, 0 // no entity of a character
+	says = html.UnescapeString(string(raw[:end+1]))
+	if r, n := utf8.DecodeRuneInString(says); n < len(says) || r == utf8.RuneError {
+		return "", 0, true // no entity of a character
 	}
-	return r, end + 1
+	return says, end + 1, true
 }
 
 // escapeXML is script.quote of XML.
@@ -310,10 +206,13 @@ var (
 // narrative adds the text of XHTML or HTML. It returns false if it is broken.
 func (d *Document) narrative(s source, lenient bool) bool {
 	m := markup{src: s.text, lenient: lenient}
+	if !lenient && !wellFormed(m.src) {
+		return false
+	}
 	for m.next() {
 		d.shown(&s, &m)
 	}
-	return m.whole()
+	return true
 }
 
 // shown adds a piece of a narrative.

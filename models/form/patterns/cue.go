@@ -2,6 +2,9 @@ package patterns
 
 import (
 	"bytes"
+	_ "embed"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/cut"
@@ -27,32 +30,25 @@ type kind struct {
 	common   int // digits at least behind an everyday word
 }
 
-// kinds in order: a word may be the cue of several, "identidad", "ingreso".
-var kinds = [...]kind{
-	{cues: forPassport, category: passport, digits: 3, least: 5, most: 14, tail: 1, common: 5},
-	{cues: forIBAN, category: iban, digits: 8, least: 9, most: 36, full: 22, tail: 4, common: 5},
-	{cues: forDNI, category: dni, digits: 4, least: 6, most: 16, full: 7, tail: 1, common: 5},
-	{cues: forSocial, category: socialID, digits: 6, least: 6, most: 20, full: 12, common: 5},
-	{cues: forSocialAbroad, category: socialID, digits: 6, least: 8, most: 14, full: 9, tail: 1, common: 6},
-	{cues: forPlate, category: licencePlate, digits: 2, least: 5, most: 17, tail: 3, common: 5},
-	{cues: forRecord | forPatient, category: recordID, digits: 3, least: 3, most: 20, common: 5},
-	{cues: forCard, category: cardID, digits: 5, least: 5, most: 20, full: 8, tail: 2, common: 5},
-	{cues: forDevice, category: recordID, digits: 4, least: 5, most: 40, full: 14, tail: 2, common: 5},
-	{cues: forCollegiate, category: collegiateID, digits: 4, least: 4, most: 12, tail: 1, common: 4},
-	{cues: forRecord, category: recordID, digits: 5, least: 5, most: 20, common: 5},
-	{cues: forTelephone, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
-	{cues: forIP, category: ipAddress, digits: 6, least: 6, most: 32, common: 6},
-	{cues: forHandle, category: email, digits: 2, least: 4, most: 40, common: 5},
-	{cues: numbering, category: recordID, digits: 7, least: 7, most: 24},
-}
+//go:embed kinds.txt
+var kindsFile string
 
-// cues are the roles of words that announce a value of some kind.
-var cues = func() (all role) {
-	for k := range kinds {
-		all |= kinds[k].cues &^ (forPatient | numbering)
-	}
-	return all
-}()
+// kinds are the rows of kinds.txt, and cues the roles of words that announce a value of some kind.
+var (
+	kinds []kind
+	cues  role
+)
+
+func init() {
+	cut.Sections(kindsFile, func(_, row []string) {
+		k := kind{cues: rolesOf(strings.Split(row[0], "|")), category: category(row[1])}
+		for i, to := range []*int{&k.digits, &k.least, &k.most, &k.full, &k.tail, &k.common} {
+			*to, _ = strconv.Atoi(row[2+i])
+		}
+		kinds = append(kinds, k)
+		cues |= k.cues &^ (forPatient | numbering)
+	})
+}
 
 // kindOf returns the kind that a cue announces, nil if none.
 func kindOf(cue role) *kind {

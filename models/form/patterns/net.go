@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"bytes"
+	"net/netip"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -413,25 +414,16 @@ func equalFold(b []byte, lower string) bool { return strings.EqualFold(string(b)
 // more often a section or a version.
 func (s netFinder) ip(n *num) {
 	g := &n.g
-	if n.inner || n.glued || g.n < 4 || !g.sameSep(4) || g.sep[0] != '.' {
+	end := g.end[3]
+	if n.inner || n.glued || g.n < 4 || !g.sameSep(4) || g.sep[0] != '.' || (s.At(end) == '.' || s.At(end) == ',') && s.Digit(end+1) || s.LetterAt(end) {
 		return
 	}
-	end, wide := g.end[3], false
-	for k := range 4 {
-		w := g.end[k] - g.start[k]
-		if w > 3 || s.Value(g.start[k], g.end[k]) > 255 || w > 1 && s.Text[g.start[k]] == '0' {
-			return
-		}
-		wide = wide || w > 1
-	}
-	labelled := s.labelOf(n)&forIP != 0
-	if b := s.At(end); b == '.' && s.Digit(end+1) || cut.IsDigit(b) || b == ',' && s.Digit(end+1) || s.LetterAt(end) {
-		return
-	}
+	_, err := netip.ParseAddr(string(s.Text[n.start:end]))
 	switch {
-	case labelled:
+	case err != nil:
+	case s.labelOf(n)&forIP != 0:
 		s.add(n.start, end, ipAddress, 0.98, false)
-	case wide && s.Text[n.start] != '0':
+	case end-n.start > len("1.1.1.1") && s.Text[n.start] != '0':
 		s.add(n.start, end, ipAddress, 0.85, false)
 	}
 }
@@ -439,42 +431,22 @@ func (s netFinder) ip(n *num) {
 // ipv6 finds eight groups of hexadecimal digits, or fewer with one "::", from
 // their first colon at i.
 func (s netFinder) ipv6(i int) {
-	start := i
-	for start > 0 && i-start < 5 && isHex(s.Text[start-1]) {
+	start, end := i, i
+	for i-start < 5 && isHex(s.At(start-1)) {
 		start--
 	}
-	if b := s.At(start - 1); i-start > 4 || b == ':' || s.AlnumBefore(start) || start == i && s.At(i+1) != ':' {
-		return
-	}
-	colons, gaps, width, groups, end := 0, 0, 0, 0, start
-	for end < len(s.Text) && end-start < 40 {
-		b := s.Text[end]
-		switch {
-		case isHex(b):
-			if width == 0 {
-				groups++
-			}
-			width++
-		case b == ':':
-			colons++
-			if end > start && s.Text[end-1] == ':' {
-				gaps++
-			}
-			width = 0
-		}
-		if width > 4 || gaps > 1 || !isHex(b) && b != ':' {
-			break
-		}
+	for end-start < 40 && (isHex(s.At(end)) || s.At(end) == ':') {
 		end++
 	}
-	if end > start && s.Text[end-1] == ':' && (end < start+2 || s.Text[end-2] != ':') {
-		end--
-		colons--
+	address := s.Text[start:end]
+	if bytes.HasSuffix(address, []byte(":")) && !bytes.HasSuffix(address, []byte("::")) {
+		address = address[:len(address)-1]
 	}
-	if s.AlnumAt(end) || gaps > 1 || groups > 8 {
+	end = start + len(address)
+	if s.At(start-1) == ':' || s.AlnumBefore(start) || s.AlnumAt(end) || bytes.Count(address, []byte(":")) < 3 {
 		return
 	}
-	if gaps == 0 && groups == 8 && colons == 7 || gaps == 1 && groups >= 2 && colons >= 3 {
+	if _, err := netip.ParseAddr(string(address)); err == nil {
 		s.add(start, end, ipAddress, 0.95, false)
 	}
 }

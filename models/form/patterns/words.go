@@ -110,12 +110,8 @@ var (
 )
 
 func init() {
-	names := strings.Fields(roleNames)
 	cut.Sections(wordsFile, func(section, words []string) {
-		var roles role
-		for _, name := range section {
-			roles |= 1 << slices.Index(names, name) // a name that is not there panics at the start of every test
-		}
+		roles := rolesOf(section)
 		number, err := strconv.Atoi(words[0])
 		if err == nil {
 			words = words[1:]
@@ -131,6 +127,13 @@ func init() {
 			}
 		}
 	})
+}
+
+func rolesOf(names []string) (roles role) {
+	for _, name := range names {
+		roles |= 1 << slices.Index(strings.Fields(roleNames), name) // a name that is not there panics at the start of every test
+	}
+	return roles
 }
 
 // read is a word that was read, from a place on or up to it: around one number
