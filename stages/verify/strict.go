@@ -171,55 +171,6 @@ func dotted(text []byte, i int) bool {
 	return false
 }
 
-// A run is the digits from a place on, with single signs between groups.
-type run struct {
-	digits [26]byte
-	n      int     // digits
-	groups int     // groups
-	ends   [8]int  // where group k ends in the text
-	upTo   [8]int  // how many digits there are up to the end of group k
-	sep    [8]byte // between groups k and k+1
-}
-
-// read fills r with the number at i.
-func (r *run) read(text []byte, i int) {
-	r.n, r.groups = 0, 0
-	for r.groups < len(r.ends) {
-		for i < len(text) && isDigit(text[i]) && r.n < len(r.digits) {
-			r.digits[r.n] = text[i] - '0'
-			r.n++
-			i++
-		}
-		r.ends[r.groups], r.upTo[r.groups] = i, r.n
-		r.groups++
-		b := at(text, i)
-		if b != ' ' && b != '.' && b != '-' && b != '/' || !isDigit(at(text, i+1)) || r.n == len(r.digits) {
-			return
-		}
-		r.sep[r.groups-1] = b
-		i++
-	}
-}
-
-// value returns digits i to j as a number.
-func (r *run) value(i, j int) (v int) {
-	for _, d := range r.digits[i:j] {
-		v = v*10 + int(d)
-	}
-	return v
-}
-
-// whole returns the text position behind the first n digits, if a group ends
-// there, else 0.
-func (r *run) whole(n int) int {
-	for k := range r.groups {
-		if r.upTo[k] == n {
-			return r.ends[k]
-		}
-	}
-	return 0
-}
-
 // identifier looks at the number at i.
 func (v *verifier) identifier(text []byte, i int) bool {
 	var p pieces
@@ -230,12 +181,7 @@ func (v *verifier) identifier(text []byte, i int) bool {
 	if p.n < 7 {
 		return false
 	}
-	if v.checkedForm(text, i, &p) {
-		return true
-	}
-	var r run
-	r.read(text, i)
-	return r.n >= 9 && v.strict[telephoneForm] && telephone(text, i, &r)
+	return v.checkedForm(text, i, &p) || v.strict[telephoneForm] && telephone(text, i, &p)
 }
 
 // iban tells whether an account with right check digits stands at i-2: two
@@ -278,16 +224,15 @@ func append97(rest int, c byte) int {
 
 // telephone tells whether a Spanish number stands at i: nine digits from 6 on,
 // behind +34 or 0034, or behind a word that announces a telephone.
-func telephone(text []byte, i int, r *run) bool {
+func telephone(text []byte, i int, p *pieces) bool {
+	spanish := func(at int) bool { return p.end(at+9) > 0 && p.digits[at] >= 6 }
 	switch {
 	case isLetter(at(text, i-1)):
 		return false
-	case at(text, i-1) == '+' && r.n >= 11 && r.value(0, 2) == 34 && r.digits[2] >= 6 && r.whole(11) > 0:
-		return true
-	case r.n >= 13 && r.value(0, 4) == 34 && r.digits[4] >= 6 && r.whole(13) > 0:
+	case at(text, i-1) == '+' && p.value(0, 2) == 34 && spanish(2), p.value(0, 4) == 34 && spanish(4):
 		return true
 	}
-	return r.n >= 9 && r.digits[0] >= 6 && r.whole(9) > 0 && announced(text, i)
+	return spanish(0) && announced(text, i)
 }
 
 // announced tells whether a word such as "tel" begins within 24 bytes before
