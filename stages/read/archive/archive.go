@@ -554,7 +554,7 @@ func (s *scanner) hash(ctx context.Context, f *File) (cuts []cut, cause string, 
 	var c cutter
 	to := io.Discard
 	if f.form == dumpForm {
-		c.every = s.a.o.UnitNotes
+		c.every, c.full = s.a.o.UnitNotes, textUnit(f.Bytes)
 		to = &c
 	}
 	sum, id, err := input.HashFile(f.Path, to, func() error { return context.Cause(ctx) })

@@ -179,9 +179,10 @@ type cut struct{ at, rows int64 }
 const maxHeader = 64
 
 // cutter finds the places in a dump, as it is written to it, where every so
-// many records a unit may begin. It finds the records that Dump finds.
+// many records or bytes a unit may begin. It finds the records that Dump finds.
 type cutter struct {
-	every int64
+	every int64 // records after which a unit is full
+	full  int64 // or bytes, see textUnit
 	cuts  []cut
 	at    int64 // bytes so far
 	rows  int64 // records so far
@@ -216,7 +217,7 @@ func (c *cutter) endLine() {
 	}
 	_, _, header := cutHeader(c.line[:c.n])
 	if header || c.rows == 0 {
-		if c.rows%c.every == 0 {
+		if n := len(c.cuts); n == 0 || c.rows-c.cuts[n-1].rows >= c.every || c.start/c.full > c.cuts[n-1].at/c.full {
 			c.cuts = append(c.cuts, cut{c.start, c.rows})
 		}
 		c.rows++

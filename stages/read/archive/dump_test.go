@@ -130,7 +130,7 @@ func FuzzDump(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := cutter{every: 2}
+		c := cutter{every: 2, full: 1 << 20}
 		for part := range slices.Chunk(data, 7) {
 			if _, err := c.Write(part); err != nil {
 				t.Fatal(err)

@@ -266,21 +266,28 @@ func (s *scanner) textColumns() (cause string) {
 	return ""
 }
 
+// textUnit is after how many bytes of a file of text of that size a unit is full: of an eighth of the file, or of each
+// 128 MiB of a large one, so that up to eight shards have equal shares of it; but not below 4 MiB, beside which what a
+// unit costs is little.
+func textUnit(size int64) int64 {
+	const shards, small, large = 8, 4 << 20, 128 << 20
+	return max(size/(shards*(size/large+1))+1, small)
+}
+
+// cutTable counts the records of a file and cuts them into units. It looks into no record whose end can be found without.
 func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []commit.Unit, err error) {
 	unit.From, _ = in.Ahead()
 	unit.From = max(unit.From, 0)
+	full := textUnit(f.Bytes)
 	for {
-		var sound bool
-		if sound, err = in.Row(); err != nil {
+		var size int
+		if size, err = in.Skip(); err != nil {
 			break
 		}
 		f.Rows++
 		unit.Rows++
-		if sound {
-			text, _, _ := in.Field(len(s.a.o.ID))
-			f.text += int64(len(text))
-		}
-		if at, line := in.Ahead(); at >= 0 && unit.Rows >= s.a.o.UnitNotes {
+		f.text += int64(size)
+		if at, line := in.Ahead(); at >= 0 && (unit.Rows >= s.a.o.UnitNotes || at/full > unit.From/full) {
 			if f.Lines == nil {
 				f.Lines = map[int64]int{}
 			}

@@ -141,6 +141,21 @@ func Open(path string, o *input.Options) (*Documents, error) {
 
 // Row implements text.Records. A document that breaks its format is one with a reason.
 func (d *Documents) Row() (sound bool, err error) {
+	doc, err := d.next()
+	if err == nil {
+		d.Take(doc)
+	}
+	return err == nil, err
+}
+
+// Skip implements text.Records.
+func (d *Documents) Skip() (int, error) {
+	doc, err := d.next()
+	return len(doc), err
+}
+
+// next returns the next document.
+func (d *Documents) next() ([]byte, error) {
 	for {
 		from, end := d.format.Next(d.buf[d.from:], d.ended)
 		switch {
@@ -148,14 +163,13 @@ func (d *Documents) Row() (sound bool, err error) {
 			doc := d.buf[d.from+from : d.from+end]
 			d.from += end
 			if len(bytes.TrimSpace(doc)) > 0 {
-				d.Take(doc)
-				return true, nil
+				return doc, nil
 			}
 		case d.ended:
-			return false, io.EOF
+			return nil, io.EOF
 		default:
 			if err := d.more(); err != nil {
-				return false, err
+				return nil, err
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func (i *intake) full(b *pipeline.Batch) bool {
 	return b.Len() >= i.o.Notes || len(b.Text.Data) >= i.o.Bytes
 }
 
-func (i *intake) wrong(at place, cause, remedy string) error {
+func (i *intake) wrong(at place, cause, remedy string) *input.Error {
 	return &input.Error{Path: i.path, Line: at.line, Column: at.column, Cause: cause, Remedy: remedy}
 }
 

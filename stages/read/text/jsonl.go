@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/offset"
@@ -30,6 +27,8 @@ type JSONL struct {
 	in     *stream
 	array  bool // the file is one array
 	value  []byte
+	fields object
+	text   []byte // of the note at hand
 	labels []label
 }
 
@@ -161,24 +160,25 @@ func (j *JSONL) endArray() error {
 }
 
 func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(value, &fields); err != nil {
+	fields := &j.fields
+	if err := fields.parse(value); err != nil {
 		return j.aside(b, j.broken(err, value, line))
 	}
-	rawID, rawText := fields[cmp.Or(j.o.IDColumn, "id")], fields[j.o.TextColumn]
+	rawID, rawText := fields.get(cmp.Or(j.o.IDColumn, "id")), fields.get(j.o.TextColumn)
 	if rawID == nil && j.o.IDColumn == "" {
-		rawID = fields["note_id"] // what `velum run` calls it
+		rawID = fields.get("note_id") // what `velum run` calls it
 	}
-	if (rawText == nil || rawID == nil) && fields["text"] != nil && fields["id"] != nil && fields["spans"] != nil {
-		rawID, rawText = fields["id"], fields["text"] // what velum wrote of a file with other names: questions of learn, their answers
+	if id, text := fields.get("id"), fields.get("text"); (rawText == nil || rawID == nil) && text != nil && id != nil && fields.get("spans") != nil {
+		rawID, rawText = id, text // what velum wrote of a file with other names: questions of learn, their answers
 	}
-	annotations, studio := fields["annotations"]
+	annotations := fields.get("annotations")
+	studio := annotations != nil
 	if studio && rawText == nil {
-		var data map[string]json.RawMessage
-		if err := json.Unmarshal(fields["data"], &data); err != nil {
+		var data object
+		if data.parse(fields.get("data")) != nil {
 			return j.wrong(place{line, 0}, "task without data", "write Label Studio's JSON export, with an object named data")
 		}
-		rawText = data[j.o.TextColumn]
+		rawText = data.get(j.o.TextColumn)
 	}
 	id, null, err := j.id(rawID, line)
 	if err != nil {
@@ -186,7 +186,7 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	}
 	if rawText == nil {
 		var have []string
-		for _, key := range slices.Sorted(maps.Keys(fields)) {
+		for _, key := range fields.names() {
 			have = append(have, input.PlainColumn(key))
 		}
 		return j.wrong(place{line, 0}, "object without "+j.o.TextColumn, input.MissingRemedy(j.o.TextColumn, input.NameText, have))
@@ -195,40 +195,36 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 		j.addUnread(b, id, pipeline.NullText)
 		return nil
 	}
-	var text string
-	if json.Unmarshal(rawText, &text) != nil {
+	if rawText[0] != '"' {
 		return j.aside(b, j.wrong(place{line, 0}, j.o.TextColumn+" is not a string", "write the text as a JSON string"))
 	}
-	reason := j.check([]byte(text))
-	switch {
-	case reason == pipeline.TooLong:
-	case !utf8.Valid(rawText) || loneSurrogate(rawText):
-		reason = pipeline.BadEncoding // the decoder put U+FFFD there
-	case reason == pipeline.Sound && null:
+	j.text = appendUnquoted(j.text[:0], rawText)
+	reason := j.check(j.text)
+	if reason == pipeline.Sound && null {
 		reason = pipeline.NullID
 	}
 	j.labels = j.labels[:0]
 	if studio {
 		err = j.studio(annotations, line)
 	} else {
-		err = j.spansOf(fields, line)
+		err = j.spansOf(line)
 	}
 	if err != nil {
 		return err
 	}
-	return j.addAs(b, reason, id, []byte(text), j.labels, j.o.Unit)
+	return j.addAs(b, reason, id, j.text, j.labels, j.o.Unit)
 }
 
 // id reads a string or a number; a note without has the number of its row.
 func (i *intake) id(raw json.RawMessage, line int) (id []byte, null bool, err error) {
-	var text string
 	switch {
 	case raw == nil:
 		return strconv.AppendInt(nil, i.row+1, 10), false, nil
 	case string(raw) == "null":
 		return nil, true, nil
-	case json.Unmarshal(raw, &text) == nil:
-		return []byte(text), text == "", nil
+	case raw[0] == '"':
+		id = appendUnquoted(nil, raw)
+		return id, len(id) == 0, nil
 	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
 		return raw, false, nil
 	}
@@ -236,10 +232,10 @@ func (i *intake) id(raw json.RawMessage, line int) (id []byte, null bool, err er
 }
 
 // spansOf fills labels from whichever field holds spans.
-func (j *JSONL) spansOf(fields map[string]json.RawMessage, line int) error {
+func (j *JSONL) spansOf(line int) error {
 	for _, name := range [...]string{j.o.SpansColumn, "label", "labels", "entities"} {
-		raw, ok := fields[name]
-		if !ok || string(raw) == "null" {
+		raw := j.fields.get(name)
+		if raw == nil || string(raw) == "null" {
 			continue
 		}
 		var err error
@@ -374,7 +370,7 @@ func (j *JSONL) studio(raw json.RawMessage, line int) error {
 
 // broken says where a value is no JSON object. The decoder's own words quote
 // the value.
-func (j *JSONL) broken(err error, value []byte, line int) error {
+func (j *JSONL) broken(err error, value []byte, line int) *input.Error {
 	const remedy = "write one JSON object a line"
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := value[:min(max(int(syntax.Offset)-1, 0), len(value))]
@@ -382,33 +378,4 @@ func (j *JSONL) broken(err error, value []byte, line int) error {
 		return j.wrong(place{line + bytes.Count(before, []byte("\n")), column}, "not JSON", remedy)
 	}
 	return j.wrong(place{line, 1}, "not a JSON object", remedy)
-}
-
-// loneSurrogate tells whether a JSON string escapes half a UTF-16 pair, which
-// decoders replace in silence.
-func loneSurrogate(raw []byte) bool {
-	high := -1 // where the escape of a high half ended
-	for i := 0; i+1 < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		if raw[i+1] != 'u' || i+6 > len(raw) {
-			i++
-			continue
-		}
-		unit, _ := strconv.ParseUint(string(raw[i+2:i+6]), 16, 32)
-		switch {
-		case unit >= 0xDC00 && unit < 0xE000:
-			if high != i {
-				return true
-			}
-			high = -1
-		case high >= 0:
-			return true
-		case unit >= 0xD800 && unit < 0xDC00:
-			high = i + 6
-		}
-		i += 5
-	}
-	return high >= 0
 }

@@ -2,12 +2,9 @@ package text
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/input"
@@ -19,6 +16,8 @@ type Records interface {
 	// one that breaks the format and was stepped over.
 	Row() (sound bool, err error)
 	input.Fields
+	// Skip steps over the next record, which has about so many bytes of fields, and does not look whether it is sound.
+	Skip() (bytes int, err error)
 	// Ahead returns at which byte and line the next record begins; the byte is -1 if a
 	// reader cannot begin there: in packed and decoded files.
 	Ahead() (at int64, line int)
@@ -112,6 +111,12 @@ func (c *csvRecords) Row() (bool, error) {
 	return err == nil, err
 }
 
+// Skip implements Records. Where a record of CSV ends only its fields say.
+func (c *csvRecords) Skip() (int, error) {
+	_, err := c.Row()
+	return len(c.record.Data), err
+}
+
 // Place implements input.Placed.
 func (c *csvRecords) Place() input.Place { return c.place }
 
@@ -169,34 +174,41 @@ func (j *jsonRecords) Row() (bool, error) {
 		j.pending = false
 		return j.sound, nil
 	}
+	value, err := j.next()
+	if err != nil {
+		return false, err
+	}
+	if err := j.JSONFields.fields.parse(value); err != nil {
+		j.place.Cause = j.broken(err, value, int(j.place.Line)).Where()
+		return false, nil
+	}
+	sound := j.take()
+	if !sound {
+		j.place.Cause = "its id or its text is an object or an array"
+	}
+	return sound, nil
+}
+
+// Skip implements Records.
+func (j *jsonRecords) Skip() (int, error) {
+	if j.pending {
+		j.pending = false
+		return len(j.values.Data), nil
+	}
+	value, err := j.next()
+	return len(value), err
+}
+
+// next returns the next object, whose place it notes.
+func (j *jsonRecords) next() ([]byte, error) {
 	for {
 		at, _ := j.Ahead()
 		value, line, err := j.Object()
-		if err != nil {
-			return false, err
+		if err != nil || len(bytes.TrimSpace(value)) > 0 {
+			j.place = input.Place{Line: int64(line), Byte: at}
+			return value, err
 		}
-		if len(bytes.TrimSpace(value)) == 0 {
-			continue
-		}
-		j.place = input.Place{Line: int64(line), Byte: at}
-		sound := j.Parse(value)
-		if !sound {
-			j.place.Cause = "its id or its text is an object or an array"
-			if wrong, ok := errors.AsType[*input.Error](j.wrongIn(value, line)); ok {
-				j.place.Cause = wrong.Where()
-			}
-		}
-		return sound, nil
 	}
-}
-
-// wrongIn says what is wrong with an object; nil: it is one.
-func (j *jsonRecords) wrongIn(value []byte, line int) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(value, &fields); err != nil {
-		return j.broken(err, value, line)
-	}
-	return nil
 }
 
 // Place implements input.Placed.
@@ -223,26 +235,26 @@ type JSONFields struct {
 	o      *input.Options
 	names  []string
 	needed int // so many of the names are of ids and the text
-	fields map[string]json.RawMessage
+	fields object
 	values pipeline.Bytes
 	have   []bool
 }
 
 // NewJSONFields returns the fields of objects of a file; path is for errors.
 func NewJSONFields(path string, o *input.Options) JSONFields {
-	return JSONFields{path: path, o: o, names: o.Fields(), needed: len(o.ID) + 1, fields: map[string]json.RawMessage{}}
+	return JSONFields{path: path, o: o, names: o.Fields(), needed: len(o.ID) + 1}
 }
 
 // Settle looks at the first object: if it has no id or no text under the names
 // given, no other will. sound is what Parse says of it then.
 func (j *JSONFields) Settle() (sound bool, err error) {
-	if _, ok := j.fields["id"]; ok && len(j.o.ID) > 0 && j.o.ID[0] == input.DefaultID && j.fields[input.DefaultID] == nil {
+	if j.fields.get("id") != nil && len(j.o.ID) > 0 && j.o.ID[0] == input.DefaultID && j.fields.get(input.DefaultID) == nil {
 		j.names[0] = "id"
 	}
 	for _, name := range j.names[:j.needed] {
-		if _, ok := j.fields[name]; !ok {
+		if j.fields.get(name) == nil {
 			var have []string
-			for _, key := range slices.Sorted(maps.Keys(j.fields)) {
+			for _, key := range j.fields.names() {
 				have = append(have, input.PlainColumn(key))
 			}
 			return false, input.MissingField(j.path, name, j.o, have)
@@ -255,8 +267,7 @@ func (j *JSONFields) Settle() (sound bool, err error) {
 // numbers and what is nested as the JSON that they are, null and what is not
 // there as nothing. It tells whether the row is sound.
 func (j *JSONFields) Parse(value []byte) bool {
-	clear(j.fields)
-	return json.Unmarshal(value, &j.fields) == nil && j.take()
+	return j.fields.parse(value) == nil && j.take()
 }
 
 // take takes the wanted fields of the object at hand. An id or a text that is an object or an array is a broken row: pandas writes
@@ -265,8 +276,8 @@ func (j *JSONFields) take() bool {
 	j.values.Reset()
 	j.have = j.have[:0]
 	for k, name := range j.names {
-		raw, ok := j.fields[name]
-		ok = ok && string(raw) != "null"
+		raw := j.fields.get(name)
+		ok := raw != nil && string(raw) != "null"
 		if ok && k < j.needed && (raw[0] == '{' || raw[0] == '[') {
 			return false
 		}
@@ -287,15 +298,4 @@ func (j *JSONFields) Field(k int) (value []byte, number, ok bool) {
 }
 
 // Raw returns any field of the object as the JSON that it is; nil if it is not there.
-func (j *JSONFields) Raw(name string) []byte { return j.fields[name] }
-
-// appendUnquoted appends the characters of a JSON string. What is no text, a
-// byte that is no UTF-8 or half a pair of UTF-16, stays no text, so that the
-// note goes to quarantine: the decoder would put U+FFFD in its place.
-func appendUnquoted(dst []byte, raw json.RawMessage) []byte {
-	var text string
-	if json.Unmarshal(raw, &text) != nil || !utf8.Valid(raw) || loneSurrogate(raw) {
-		return append(dst, 0xff)
-	}
-	return append(dst, text...)
-}
+func (j *JSONFields) Raw(name string) []byte { return j.fields.get(name) }
