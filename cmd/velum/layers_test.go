@@ -57,10 +57,9 @@ var mayImport = []struct{ who, what string }{
 	{"stages/read/parquet", below + " stages/read/input stages/read/pages"},
 	{"stages/read/text", below + " stages/read/input stages/read/parquet"},
 	{"stages/read/tagged", below + " stages/read/input stages/read/parquet"},
-	{"stages/read/lake", below + " stages/read/input"},
-	{"stages/read/fence", below + " stages/read/input stages/read/parquet stages/read/lake"},
+	{"stages/read/fence", below + " stages/read/input stages/read/parquet"},
 	{"stages/read/clinical", below + " stages/read/input stages/read/text"},
-	{"stages/read/archive", below + " stages/read/clinical stages/read/input stages/read/parquet stages/read/text stages/read/fence stages/read/lake"},
+	{"stages/read/archive", below + " stages/read/clinical stages/read/input stages/read/parquet stages/read/text stages/read/fence"},
 	{"stages/read/readtest", below + " pipeline/markup"}, // for tests
 	{"stages/read", below + " stages/read/*"},
 	{"stages/*", below}, // never another stage

@@ -234,7 +234,7 @@ func (r *Prepared) syncFolders(m, but *Manifest) (err error) {
 func (r *Prepared) sum() (*Manifest, error) {
 	m := &Manifest{
 		Schema: manifestSchema, Config: hex.EncodeToString(r.plan.Config[:]), Model: hex.EncodeToString(r.plan.Model[:]),
-		Key: r.plan.Key, LastStep: r.o.LastStep, Tables: r.plan.Tables, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
+		Key: r.plan.Key, LastStep: r.o.LastStep, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
 	}
 	planned := int64(0)
 	for i, record := range r.records {
@@ -308,7 +308,7 @@ func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
 		return false, nil
 	}
 	was := *old
-	was.Files, was.Tables = m.Files, m.Tables
+	was.Files = m.Files
 	a, err1 := m.MarshalFile()
 	b, err2 := was.MarshalFile()
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {

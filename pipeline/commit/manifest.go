@@ -105,10 +105,9 @@ type Manifest struct {
 
 	LastStep string `json:"last_step,omitempty"` // UnitOptions.LastStep
 	Counts
-	Tables    map[string]string `json:"tables,omitempty"` // versions of tables of a lakehouse, by their paths; in the private tree
-	Units     []UnitRecord      `json:"units"`
-	BadInputs []BadInput        `json:"bad_inputs,omitempty"`
-	Files     []PartRecord      `json:"files,omitempty"` // what the last step of the run wrote
+	Units     []UnitRecord `json:"units"`
+	BadInputs []BadInput   `json:"bad_inputs,omitempty"`
+	Files     []PartRecord `json:"files,omitempty"` // what the last step of the run wrote
 }
 
 const (
@@ -164,7 +163,7 @@ func readManifest(d durable.FS, dir string) (*Manifest, error) {
 // the parts hide.
 func (m *Manifest) public() *Manifest {
 	h := *m
-	h.Counts, h.Tables = m.Counts.public(), nil
+	h.Counts = m.Counts.public()
 	h.Units = make([]UnitRecord, len(m.Units))
 	for i, u := range m.Units {
 		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: ofTree(u.Parts, false)}

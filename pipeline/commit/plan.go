@@ -46,15 +46,14 @@ type Planned struct {
 type planFile struct {
 	Schema string `json:"schema"`
 	Planned
-	Fresh   bool              `json:"fresh,omitempty"`
-	Changed bool              `json:"changed,omitempty"` // the trees are not as the last commit left them
-	Units   []plannedUnit     `json:"units"`
-	Kept    []string          `json:"units_kept,omitempty"` // names of units of the last commit that stay
-	Bad     []BadInput        `json:"bad_inputs,omitempty"`
-	Tables  map[string]string `json:"tables,omitempty"`
-	KeptBad []BadInput        `json:"bad_inputs_kept,omitempty"`
-	Output  location          `json:"output"`
-	Places  []plannedPlace    `json:"places,omitempty"`
+	Fresh   bool           `json:"fresh,omitempty"`
+	Changed bool           `json:"changed,omitempty"` // the trees are not as the last commit left them
+	Units   []plannedUnit  `json:"units"`
+	Kept    []string       `json:"units_kept,omitempty"` // names of units of the last commit that stay
+	Bad     []BadInput     `json:"bad_inputs,omitempty"`
+	KeptBad []BadInput     `json:"bad_inputs_kept,omitempty"`
+	Output  location       `json:"output"`
+	Places  []plannedPlace `json:"places,omitempty"`
 }
 
 type plannedUnit struct {
@@ -103,7 +102,7 @@ func (p *Prepared) file() *planFile {
 	f := &planFile{
 		Schema:  planSchema,
 		Planned: Planned{p.id, hex.EncodeToString(p.plan.Config[:]), hex.EncodeToString(p.plan.Model[:]), p.plan.Key, p.plan.With},
-		Fresh:   p.o.Fresh, Changed: p.touched, Bad: p.plan.BadInputs, Tables: p.plan.Tables, KeptBad: p.keptBad, Output: location(p.growth.now.output),
+		Fresh:   p.o.Fresh, Changed: p.touched, Bad: p.plan.BadInputs, KeptBad: p.keptBad, Output: location(p.growth.now.output),
 	}
 	for i := range p.plan.Units {
 		u := newPlannedUnit(&p.plan.Units[i])
@@ -220,7 +219,7 @@ func Join(out Output, o UnitOptions, plan *Planned, lock bool) (*Prepared, error
 }
 
 func (p *Prepared) join(f *planFile) error {
-	p.plan.Key, p.plan.BadInputs, p.plan.Tables = f.Key, f.Bad, f.Tables
+	p.plan.Key, p.plan.BadInputs = f.Key, f.Bad
 	p.id, p.o.Fresh, p.touched = f.Run, f.Fresh, f.Changed
 	bad := &PlanError{p.out.plan(), "is damaged", "make it anew with `velum run plan`"}
 	missing := &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}

@@ -54,8 +54,7 @@ type Plan struct {
 	Model     [32]byte // hash of the model file
 	Key       string   // Key.ID
 	BadInputs []BadInput
-	Tables    map[string]string // Manifest.Tables
-	Roots     []string          // the files and folders that were looked through: what is gone from below them has vanished
+	Roots     []string // the files and folders that were looked through: what is gone from below them has vanished
 
 	Mark func(*Unit) string // what the rows of a unit's parts are called by; nil: nothing
 	With json.RawMessage    // what plan.json has beside, for who joins: see Join

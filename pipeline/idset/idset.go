@@ -9,8 +9,10 @@
 package idset
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/bits"
 	"slices"
 
@@ -42,9 +44,11 @@ var ErrSet = errors.New("is no set of ids")
 const hashBytes = 8
 
 // A Counter counts the ids that come again among all sets, in several passes
-// where memory is short: each pass takes all sets and keeps a range of the hashes.
+// where memory is short: each pass takes a range of the hashes. Sets are sorted, so
+// that a pass goes on in each of them where the last one stopped, and all passes
+// together read each hash once.
 //
-//	for pass := range c.Passes() { for each set: c.Add(pass, set) }; c.Again()
+//	for pass := range c.Passes() { for k, set := range sets { c.Add(pass, k, set) } }; c.Again()
 type Counter struct {
 	passes int
 	pass   int      // at hand
@@ -52,6 +56,10 @@ type Counter struct {
 	ends   []int    // of the sets in all
 	table  []uint64 // of the hashes that a share has had
 	again  int64
+
+	read []int64 // bytes of each set that the passes so far took
+	last []uint64
+	in   *bufio.Reader
 }
 
 // passBytes is what the hashes of a pass may take.
@@ -61,31 +69,40 @@ const passBytes = 384 << 20
 func NewCounter(ids int64) *Counter { return newCounter(ids, passBytes/hashBytes) }
 
 func newCounter(ids, fit int64) *Counter {
-	return &Counter{passes: int(max(ids-1, 0)/fit) + 1, all: make([]uint64, 0, min(ids, fit))}
+	return &Counter{passes: int(max(ids-1, 0)/fit) + 1, all: make([]uint64, 0, min(ids, fit)), in: bufio.NewReaderSize(nil, 1<<16)}
 }
 
 // Passes is how often all sets have to be added.
 func (c *Counter) Passes() int { return c.passes }
 
-// Add adds the set of a unit in a pass; passes come in their order. The set is not
-// kept. The error is ErrSet.
-func (c *Counter) Add(pass int, set []byte) error {
+// Add adds what of set k is in the range of a pass; passes come in their order, and a set has the same
+// number in all of them. Errors are ErrSet and those of the reader.
+func (c *Counter) Add(pass, k int, set *io.SectionReader) error {
 	if pass != c.pass {
 		c.count()
 		c.pass = pass
 	}
-	if len(set)%hashBytes != 0 {
+	for len(c.read) <= k {
+		c.read, c.last = append(c.read, 0), append(c.last, 0)
+	}
+	if set.Size()%hashBytes != 0 {
 		return ErrSet
 	}
-	for last := uint64(0); len(set) > 0; set = set[hashBytes:] {
-		h := binary.LittleEndian.Uint64(set)
-		if h < last {
+	c.in.Reset(io.NewSectionReader(set, c.read[k], set.Size()-c.read[k]))
+	for ; c.read[k] < set.Size(); c.read[k] += hashBytes {
+		word, err := c.in.Peek(hashBytes)
+		if err != nil {
+			return err
+		}
+		h := binary.LittleEndian.Uint64(word)
+		if h < c.last[k] {
 			return ErrSet
 		}
-		last = h
-		if rangeOf(h, c.passes) == pass {
-			c.all = append(c.all, h)
+		if rangeOf(h, c.passes) != pass {
+			break
 		}
+		c.last[k], c.all = h, append(c.all, h)
+		_, _ = c.in.Discard(hashBytes) // what was peeked at is there
 	}
 	c.ends = append(c.ends, len(c.all))
 	return nil

@@ -1,9 +1,11 @@
 package idset
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -40,13 +42,47 @@ func TestAgain(t *testing.T) {
 
 func again(t rapid.TB, c *Counter, sets [][]byte) int64 {
 	for pass := range c.Passes() {
-		for _, set := range sets {
-			if err := c.Add(pass, set); err != nil {
+		for k, set := range sets {
+			if err := c.Add(pass, k, section(bytes.NewReader(set), set)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	return c.Again()
+}
+
+func section(r io.ReaderAt, set []byte) *io.SectionReader { return io.NewSectionReader(r, 0, int64(len(set))) }
+
+// counted counts the bytes that are read.
+type counted struct {
+	io.ReaderAt
+	n int
+}
+
+func (c *counted) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, at)
+	c.n += n
+	return n, err
+}
+
+// TestPassesRead: however many passes there are, each reads what is its own, and a buffer more.
+func TestPassesRead(t *testing.T) {
+	var s Set
+	for i := range 200_000 {
+		s.Add(fmt.Append(nil, i))
+	}
+	set := s.AppendBinary(nil)
+	for _, passes := range []int64{1, 5, 20} {
+		c, in := newCounter(200_000, 200_000/passes), &counted{ReaderAt: bytes.NewReader(set)}
+		for pass := range c.Passes() {
+			if err := c.Add(pass, 0, section(in, set)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if most := len(set) + c.Passes()<<16; c.Again() != 0 || in.n > most {
+			t.Errorf("%d passes read %d bytes of %d, want at most %d", c.Passes(), in.n, len(set), most)
+		}
+	}
 }
 
 // TestManyShares goes through many shares and passes.
@@ -75,7 +111,7 @@ func TestNoSet(t *testing.T) {
 		falling = binary.LittleEndian.AppendUint64(falling, 1000-i)
 	}
 	for _, bad := range [][]byte{same[:len(same)-3], falling} {
-		if err := NewCounter(500).Add(0, bad); !errors.Is(err, ErrSet) {
+		if err := NewCounter(500).Add(0, 0, section(bytes.NewReader(bad), bad)); !errors.Is(err, ErrSet) {
 			t.Errorf("%d bytes: %v", len(bad), err)
 		}
 	}

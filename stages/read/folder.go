@@ -27,7 +27,7 @@ type folder struct {
 // openFolder finds the files. Those of other formats than the first one's are read
 // too: a month is not left out because it was exported otherwise.
 func openFolder(format, path string, o text.Options) (Text, error) {
-	paths, err := filesBelow(path, archive.InsideTable, func(name string) bool { return archive.FormatOf(name) != "" })
+	paths, err := filesBelow(path, archive.InTable, func(name string) bool { return archive.FormatOf(name) != "" })
 	if err == nil && len(paths) == 0 {
 		err = &input.Error{Path: path, Cause: "no files of " + format + " there", Remedy: "name a file, or the folder of the files"}
 	}

@@ -68,7 +68,7 @@ func Open(format, path string, o text.Options) (Text, error) {
 		return nil, fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
 	if path != "-" {
-		if err := archive.InsideTable(path); err != nil {
+		if err := archive.InTable(path); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 )
 
 // SummaryExt is the extension of the part that sums a unit up.
@@ -42,6 +43,16 @@ func (s *Summary) append(dst []byte) []byte {
 }
 
 var errSummary = errors.New("is no summary of a unit")
+
+// SummaryIDs are the hashes of ids in a summary that lies in a file.
+func SummaryIDs(file io.ReaderAt) (*io.SectionReader, error) {
+	const head = len(summaryMagic) + 8
+	var begin [head]byte
+	if _, err := file.ReadAt(begin[:], 0); err != nil {
+		return nil, err
+	}
+	return io.NewSectionReader(file, int64(head), int64(binary.LittleEndian.Uint64(begin[len(summaryMagic):]))), nil
+}
 
 // ParseSummary reads a summary; its fields are pieces of data.
 func ParseSummary(data []byte) (s Summary, err error) {

@@ -22,14 +22,12 @@ type parts struct {
 	note   time.Duration // tagging and writing, a core
 	unit   time.Duration // syncs and renames
 	gigaby time.Duration // a GB of input, hashed by the plan
-	last   time.Duration // a note in the last step
-	pass   time.Duration // a note, each time that the hashes of ids are read
-	fit    int64         // notes whose hashes a pass takes
+	last   time.Duration // a note in the last step, however many there are
 }
 
 var measured = parts{
 	start: 200 * time.Millisecond, note: 25 * time.Microsecond, unit: 30 * time.Millisecond,
-	gigaby: 700 * time.Millisecond, last: 240 * time.Nanosecond, pass: 20 * time.Nanosecond, fit: 48 << 20,
+	gigaby: 700 * time.Millisecond, last: 240 * time.Nanosecond,
 }
 
 // job is an archive and how it is divided.
@@ -45,8 +43,7 @@ func (p parts) plan(j job) time.Duration {
 }
 
 func (p parts) finish(j job) time.Duration {
-	passes := j.notes/p.fit + 1
-	return p.start + time.Duration(j.notes)*(p.last+time.Duration(passes-1)*p.pass)
+	return p.start + time.Duration(j.notes)*p.last
 }
 
 // shares are the notes and units of each of n shares: equal units are dealt out in turn.

@@ -25,7 +25,6 @@ import (
 	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/lake"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
@@ -38,7 +37,6 @@ type Archive struct {
 	Drift  []Drift           // in what files differ from the first, of the columns that are read
 	Extra  []pipeline.Column // names and kinds of the columns in Batch.Extra
 	Kept   []pipeline.Column // those of them that are written as they were read
-	Tables []Table           // of lakehouses, at the versions that are read
 	Passed []commit.BadInput // files that are not read, which is no fault: they hold no notes, or Options.Format names another kind
 
 	files      map[string]*File  // by path
@@ -65,10 +63,9 @@ type File struct {
 
 	hidden bool // its name begins with a dot or an underscore: it is named and not read
 
-	raw    string   // the folder as the system calls it
-	hashed *hashed  // what was hashed
-	of     *ofTable // what the table of a lakehouse says of it; nil: it is of none
-	twin   *twin    // that every note is compared with; nil: none
+	raw    string  // the folder as the system calls it
+	hashed *hashed // what was hashed
+	twin   *twin   // that every note is compared with; nil: none
 
 	Unsummed bool // Parquet whose pages have no checksums: what is changed in them cannot be seen
 }
@@ -108,7 +105,7 @@ func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.F
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Files) == 0 && len(a.Tables) == 0 && a.first == nil {
+	if len(a.Files) == 0 && a.first == nil {
 		return nil, &input.Error{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
 	}
 	a.settlePartitions()
@@ -143,9 +140,6 @@ func Find(inputs []string, o input.Options) (*Archive, error) {
 			return nil, err
 		}
 	}
-	if err := a.versioned(inputs); err != nil {
-		return nil, err
-	}
 	a.settleForms()
 	slices.SortStableFunc(a.Files, func(x, y File) int { return strings.Compare(spelled(x.Path), spelled(y.Path)) })
 	a.Files = slices.CompactFunc(a.Files, func(x, y File) bool { return spelled(x.Path) == spelled(y.Path) })
@@ -165,20 +159,19 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 		return newSharedFiles(a, u), nil
 	}
 	f := a.files[u.Input]
-	whole := f.whole(u)
-	src, err := a.open(f, whole)
+	src, err := a.open(f, u)
 	if err != nil {
 		return nil, f.blame(err)
 	}
-	if src, err = a.compare(src, f, whole); err != nil {
+	if src, err = a.compare(src, f, u); err != nil {
 		return nil, err
 	}
-	return a.partitioned(f.living(&unchanged{src, f}, u, a.Extra[:len(a.Extra)-len(a.partitions)]), f), nil
+	return a.partitioned(&unchanged{src, f}, f), nil
 }
 
 func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 	o := a.o
-	o.File, o.Names = a.Mark(u)+"-", a.names(f)
+	o.File = a.Mark(u) + "-"
 	switch f.form {
 	case dumpForm:
 		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
@@ -281,7 +274,7 @@ func (a *Archive) find(in string) error {
 	if err != nil {
 		return &input.Error{Path: in, Cause: input.Cause(err), Remedy: "check the path and its permissions"}
 	}
-	if err := inTable(in, false); err != nil {
+	if err := InTable(in); err != nil {
 		return err
 	}
 	if !info.IsDir() {
@@ -340,16 +333,13 @@ func (a *Archive) hide(root, name string, e fs.DirEntry) error {
 	return err
 }
 
-// folder looks whether a folder is a table of a lakehouse, which its log lists.
+// folder refuses a table of a lakehouse below an input.
 func (a *Archive) folder(in, name string) error {
-	if lake.FormatOf(name) == "" {
+	table := isTable(name)
+	if table == nil {
 		return nil
 	}
-	err := a.table(in, name)
-	if wrong, ok := errors.AsType[*input.Error](err); ok && name != in {
-		err = a.refuse(in, name, wrong.Error())
-	}
-	return cmp.Or(err, fs.SkipDir)
+	return cmp.Or(a.refuse(in, name, table.Error()), fs.SkipDir)
 }
 
 // spelled is a path that is written in one way.
@@ -606,12 +596,6 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 	if err := l.Check(f.Path, &s.a.o); err != nil {
 		return err
 	}
-	if f.of != nil {
-		if cause := f.of.fits(l); cause != "" {
-			s.bad(f, cause)
-			return nil
-		}
-	}
 	if cause := s.schema(f, l); cause != "" {
 		s.bad(f, cause)
 		return nil
@@ -623,7 +607,7 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 			return err
 		}
 	}
-	bytes, first := int64(0), len(s.a.Units)
+	bytes := int64(0)
 	for g, group := range l.Groups {
 		f.Rows += group.Rows
 		unit.Rows += group.Rows
@@ -638,19 +622,14 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 	if len(l.Groups) == 0 { // so that there is a part, which has the columns
 		s.a.Units = append(s.a.Units, unit)
 	}
-	if f.of != nil {
-		f.Rows -= f.of.leaveOut(s.a.Units[first:])
-	}
 	return nil
 }
 
 func (s *scanner) inspect(f *File) (*parquet.Layout, error) {
-	o := s.a.o
-	o.Names = s.a.names(f)
 	if s.a.fence != nil {
-		return s.a.fence.Inspect(f.Path, &o)
+		return s.a.fence.Inspect(f.Path, &s.a.o)
 	}
-	return parquet.Inspect(f.Path, &o)
+	return parquet.Inspect(f.Path, &s.a.o)
 }
 
 // schema checks that the file has what the options want, and notes in what it

@@ -2,17 +2,17 @@ package archive
 
 import (
 	"cmp"
+	"net/url"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/lake"
 )
 
 // Folders called year=2026 say of all notes in them what a column would, as
@@ -60,62 +60,36 @@ func shelfOf(folder string) string {
 	return folder
 }
 
+// unescaped undoes the %2F of names of folders, if that gives text.
+func unescaped(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil && utf8.ValidString(plain) {
+		return plain
+	}
+	return s
+}
+
 // partition returns the value of a key in the name of a folder.
 func partition(folder, key string) (value string, ok bool) {
 	for part := range strings.SplitSeq(folder, "/") {
 		name, v, is := strings.Cut(part, "=")
-		if is && lake.Unescaped(name) == key {
-			value, ok = lake.Unescaped(v), true
+		if is && unescaped(name) == key {
+			value, ok = unescaped(v), true
 		}
 	}
 	return value, ok
 }
 
-// partition returns what is said of a column of the notes of a file: by the table that it
-// belongs to, or else by the names of its folders.
-func (f *File) partition(key string) (value string, ok bool) {
-	if f.of == nil {
-		return partition(f.Folder, key)
-	}
-	value = nullPartition
-	for _, c := range f.of.table.Values {
-		ok = ok || c.Name == key
-	}
-	if v := f.of.Values[key]; v != nil {
-		value = *v
-	}
-	return value, ok
-}
-
-// kindOf is the kind of a column of whose values all files say something: that of the
-// table, or whole numbers if all are, and else text.
+// kindOf is the kind of a column of whose values folders say something: whole numbers if all are, and else text.
 func (a *Archive) kindOf(key string) (kind pipeline.ColumnKind, there bool) {
 	kind = pipeline.Int32Column
 	for i := range a.Files {
-		f := &a.Files[i]
-		value, ok := f.partition(key)
+		value, ok := partition(a.Files[i].Folder, key)
 		there = there || ok
-		switch {
-		case !ok:
-		case f.of != nil:
-			for _, c := range f.of.table.Values {
-				if c.Name == key {
-					kind = tableKinds[c.Type]
-				}
-			}
-			return kind, true
-		case value != nullPartition:
-			if _, err := strconv.ParseInt(value, 10, 32); err != nil {
-				kind = pipeline.BytesColumn
-			}
+		if _, err := strconv.ParseInt(value, 10, 32); ok && err != nil && value != nullPartition {
+			kind = pipeline.BytesColumn
 		}
 	}
 	return kind, there
-}
-
-// tableKinds are kinds of partition columns of Delta Lake; the others are text.
-var tableKinds = map[string]pipeline.ColumnKind{
-	"byte": pipeline.Int32Column, "short": pipeline.Int32Column, "integer": pipeline.Int32Column, "long": pipeline.Int64Column, "date": pipeline.DateColumn, "boolean": pipeline.BoolColumn,
 }
 
 // settlePartitions takes the columns that folders have out of those that files
@@ -152,7 +126,7 @@ func (a *Archive) partitioned(src UnitSource, f *File) UnitSource {
 	}
 	p := &partitioned{UnitSource: src, columns: a.partitions, base: len(a.Extra) - len(a.partitions)}
 	for _, c := range a.partitions {
-		value, ok := f.partition(c.Name)
+		value, ok := partition(f.Folder, c.Name)
 		if !ok {
 			value = nullPartition
 		}
@@ -184,11 +158,12 @@ func (p *partitioned) Next(b *pipeline.Batch) error {
 // constant gives n notes the same value.
 func constant(c *pipeline.Column, value string, n int) {
 	c.Reset()
-	bits, valid := bitsOf(c.Kind, value)
+	number, err := strconv.ParseInt(value, 10, 32)
+	valid := value != nullPartition && (err == nil || c.Kind == pipeline.BytesColumn)
 	for range n {
 		c.Valid = append(c.Valid, valid)
 		if c.Kind != pipeline.BytesColumn {
-			c.Fixed = append(c.Fixed, bits)
+			c.Fixed = append(c.Fixed, uint64(number))
 			continue
 		}
 		if valid {
@@ -196,27 +171,6 @@ func constant(c *pipeline.Column, value string, n int) {
 		}
 		c.Bytes.End()
 	}
-}
-
-// bitsOf is a value as columns of a kind have it; false: null, or of another kind.
-func bitsOf(kind pipeline.ColumnKind, value string) (bits uint64, ok bool) {
-	if value == nullPartition {
-		return 0, false
-	}
-	switch kind {
-	case pipeline.Int32Column, pipeline.Int64Column:
-		n, err := strconv.ParseInt(value, 10, 64)
-		return uint64(n), err == nil
-	case pipeline.BoolColumn:
-		if value == "true" {
-			bits = 1
-		}
-		return bits, value == "true" || value == "false"
-	case pipeline.DateColumn:
-		day, err := time.Parse(time.DateOnly, value)
-		return uint64(day.Unix() / (24 * 60 * 60)), err == nil
-	}
-	return 0, true
 }
 
 // kept returns the columns that are written as they were read, in the order of

@@ -30,7 +30,6 @@ type plannedFile struct {
 	Given     bool `json:",omitempty"`
 	Text      int64
 	Identity  input.Identity
-	Table     *plannedTable       `json:",omitempty"`
 	Twin      *plannedFile        `json:",omitempty"`
 	Sizes     []parquet.GroupSize `json:",omitempty"` // of the row groups of a twin
 }
@@ -40,9 +39,6 @@ func newPlannedFile(f *File) plannedFile {
 	if f.hashed != nil {
 		p.Identity = f.hashed.identity
 		p.Identity.Device = 0 // each machine counts its devices
-	}
-	if f.of != nil {
-		p.Table = f.of.planned()
 	}
 	if f.twin != nil {
 		t := newPlannedFile(f.twin.file)
@@ -56,11 +52,6 @@ func (p *plannedFile) file() (f File, err error) {
 	f.Path, f.raw, f.form, f.given, f.text = string(p.Path), string(p.Raw), p.Form, p.Given, p.Text
 	f.hashed = &hashed{identity: p.Identity}
 	copy(f.SHA256[:], p.SHA256)
-	if p.Table != nil {
-		if f.of, err = p.Table.of(); err != nil {
-			return f, err
-		}
-	}
 	if p.Twin != nil {
 		t, err := p.Twin.file()
 		if err != nil {

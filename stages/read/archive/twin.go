@@ -34,7 +34,7 @@ func (s *scanner) twice(ctx context.Context, f *File) (t *twin, cause string, er
 	if s.a.o.Twice == "" || s.sums != nil {
 		return nil, "", nil
 	}
-	two := &File{Path: s.a.o.Twice, Folder: f.Folder, form: f.form, of: f.of}
+	two := &File{Path: s.a.o.Twice, Folder: f.Folder, form: f.form}
 	if info, err := os.Stat(two.Path); err == nil && info.IsDir() {
 		two.Path = filepath.Join(two.Path, f.raw, filepath.Base(f.Path))
 	}

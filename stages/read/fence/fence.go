@@ -22,7 +22,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/lake"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
@@ -92,34 +91,6 @@ func (f *Fence) Inspect(path string, o *input.Options) (*parquet.Layout, error) 
 	f.give(w)
 	return &l, nil
 }
-
-// Table does what lake.Open does, in a worker of its own: a log can be made to take any memory, and whole files of a
-// table are read where rows are deleted by their values. So it may take more than the worker of a unit.
-func (f *Fence) Table(dir, version string) (*lake.Table, error) {
-	o := f.o
-	o.Memory, o.Timeout = tableMemory*o.Memory, tableTime*o.Timeout
-	alone := New(o)
-	defer alone.Close()
-	t := &lake.Table{}
-	w, err := alone.ask(dir, tableFrame, &workerRequest{Path: []byte(dir), Version: version}, tableFrame, t)
-	f.begun.Add(alone.begun.Load())
-	f.died.Add(alone.died.Load())
-	if damage, ok := errors.AsType[*commit.DamageError](err); ok {
-		return nil, &input.Error{Path: dir, Cause: "its log cannot be read: " + damage.Cause, Remedy: lake.Restore}
-	}
-	if err != nil {
-		return nil, err
-	}
-	alone.give(w)
-	t.Dir = dir
-	return t, nil
-}
-
-// How many times the memory and the processor time of a unit the log of a table may take.
-const (
-	tableMemory = 4
-	tableTime   = 60
-)
 
 // ask sends a request to a free worker and reads the answer. If there is no
 // error the worker stays with the caller. A worker that was killed from

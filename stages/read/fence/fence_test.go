@@ -2,7 +2,6 @@ package fence_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +21,6 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/lake"
 	"github.com/velum-health/velum/stages/read/readtest"
 )
 
@@ -154,49 +152,6 @@ func TestFenceFaults(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestFenceTable: what a table says is the same behind the fence, and what its log does to a worker it does to that worker.
-func TestFenceTable(t *testing.T) {
-	for fault, want := range map[string]string{"panic": "crashed", "memory": "memory", "exit": "exit code 0", "garbage": "not sound", "loop": "processor time", "none": ""} {
-		t.Run(fault, func(t *testing.T) {
-			t.Parallel()
-			if want == "memory" && workerMemory > 1<<30 {
-				t.Skip("under the race detector a worker's memory says nothing")
-			}
-			l := &readtest.Lake{T: t, Dir: filepath.Join(t.TempDir(), "table-"+fault)}
-			size := l.Notes("ward=a%20b/notes.parquet", "id", "text", "a0", "a1", "a2")
-			note := "sensitive words of a note"
-			l.Commit(0, readtest.Protocol(3, "deletionVectors"), readtest.MetaData(nil, []string{"ward"}, readtest.DeltaField("id", "string", "", 0), readtest.DeltaField("ward", "string", "", 0)),
-				readtest.Add("ward=a%2520b/notes.parquet", size, readtest.J{"partitionValues": readtest.J{"ward": "a b"}, "stats": `{"numRecords":3,"maxValues":{"text":"` + note + `"}}`,
-					"deletionVector": l.Vectored(1, 1, func([]byte) {})}))
-			f := testFence(t, fence.Options{Timeout: 20 * time.Millisecond, Memory: workerMemory})
-			got, err := f.Table(l.Dir, "")
-			if want != "" {
-				refused, ok := errors.AsType[*input.Error](err)
-				if !ok || refused.Path != l.Dir || !strings.Contains(refused.Cause, want) || strings.Contains(err.Error(), "sensitive") {
-					t.Errorf("%v", err)
-				}
-				return
-			}
-			direct, err2 := lake.Open(l.Dir, "")
-			if err := errors.Join(err, err2); err != nil {
-				t.Fatal(err)
-			}
-			a, err := json.Marshal(got)
-			b, err2 := json.Marshal(direct)
-			if err := errors.Join(err, err2); err != nil || !bytes.Equal(a, b) || got.DeletedRows() != 1 || *got.Files[0].Values["ward"] != "a b" {
-				t.Errorf("%v: got %s, want %s", err, a, b)
-			}
-			if _, err := f.Table(l.Dir, "7"); err == nil || !strings.Contains(err.Error(), "has no version 7, the newest is 0; give read.version a number up to 0") {
-				t.Error(err)
-			}
-			l.Put("_delta_log/00000000000000000001.json", []byte(note+"\n"))
-			if _, err := f.Table(l.Dir, ""); err == nil || !strings.Contains(err.Error(), "00000000000000000001.json:1: is no action") || strings.Contains(err.Error(), "sensitive") {
-				t.Error(err)
-			}
-		})
 	}
 }
 

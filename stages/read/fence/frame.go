@@ -27,7 +27,6 @@ const (
 	helloFrame   frameKind = 0x76656c01 + iota // the worker is there
 	inspectFrame                               // request: workerRequest
 	openFrame                                  // request: workerRequest
-	tableFrame                                 // request: workerRequest; answer: lake.Table
 	layoutFrame                                // answer to inspect: layout
 	openedFrame                                // answer to open: opened; batches follow
 	batchFrame                                 // a batch

@@ -16,7 +16,6 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/lake"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
@@ -47,8 +46,7 @@ type workerRequest struct {
 
 	MaxText, BatchBytes, BatchNotes int
 	Shapes                          map[string]input.Shape
-	Names                           input.ColumnNames
-	Version                         string // of a table
+	Names                           map[string]string
 }
 
 func newWorkerRequest(path string, o *input.Options) *workerRequest {
@@ -78,12 +76,10 @@ type opened struct {
 
 // workerFailure is an error on its way to the owner.
 type workerFailure struct {
-	Kind                  string // damage, schema, missing, table, other
+	Kind                  string // damage, schema, other
 	RowGroup              int
 	Column, Cause, Remedy string
-	Unread                bool   // of damage
-	Path                  []byte // of a table: the file of its log
-	Line                  int
+	Unread                bool // of damage
 }
 
 func failureOf(err error) *workerFailure {
@@ -105,8 +101,6 @@ func (f *workerFailure) error(path string) error {
 	switch f.Kind {
 	case "damage":
 		return &commit.DamageError{Path: path, RowGroup: max(f.RowGroup, -1), Column: column, Cause: cause, Unread: f.Unread}
-	case "table":
-		return &input.Error{Path: string(f.Path), Line: f.Line, Cause: cause, Remedy: plainWords(f.Remedy)}
 	case "schema":
 		return &input.SchemaError{Path: path, Column: column, Cause: cause, Remedy: plainWords(f.Remedy)}
 	}
@@ -186,8 +180,6 @@ func (w *decodeWorker) serve(kind frameKind, payload []byte) error {
 		err = w.inspect(&r)
 	case openFrame:
 		err = w.open(&r)
-	case tableFrame:
-		err = w.table(&r)
 	default:
 		return errFrame
 	}
@@ -208,18 +200,6 @@ func (w *decodeWorker) inspect(r *workerRequest) error {
 		return err
 	}
 	return w.sendJSON(layoutFrame, l)
-}
-
-func (w *decodeWorker) table(r *workerRequest) error {
-	plant("table", string(r.Path))
-	t, err := lake.Open(string(r.Path), r.Version)
-	if said, ok := errors.AsType[*input.Error](err); ok {
-		return w.sendJSON(failFrame, workerFailure{Kind: "table", Path: []byte(said.Path), Line: said.Line, Cause: said.Cause, Remedy: said.Remedy})
-	}
-	if err != nil {
-		return err
-	}
-	return w.sendJSON(tableFrame, t)
 }
 
 func (w *decodeWorker) open(r *workerRequest) error {

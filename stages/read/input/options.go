@@ -73,10 +73,9 @@ type Options struct {
 	HasDocuments bool             // the notes are documents, which go along
 	Documents    document.Options // how they are taken apart
 
-	Version string           // of a table of a lakehouse; "" means the newest
-	Names   ColumnNames      // what the file at hand calls its columns
-	File    string           // fileMark of the unit at hand
-	Shapes  map[string]Shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
+	Names  map[string]string // what columns are called here, by what files call them; nil: the same
+	File   string            // fileMark of the unit at hand
+	Shapes map[string]Shape  // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
 }
 
 // UnitNotes is after how many notes a unit is full unless options say otherwise:
@@ -202,36 +201,4 @@ func (o *Options) Fields() []string {
 		names = append(names, x.Name)
 	}
 	return names
-}
-
-// ColumnNames are what the columns of a table are called in its files. The zero value
-// is files that call them as the table does.
-type ColumnNames struct {
-	IDs   map[int32]string  // the table's names, by the ids of fields in files; nil: files go by Names
-	Names map[string]string // the table's names, by those in files
-}
-
-// Of is what the table calls a column of a file.
-func (n *ColumnNames) Of(file string) string {
-	if name := n.Names[file]; name != "" {
-		return name
-	}
-	return file
-}
-
-// Add says what a column is called: in files that have ids of fields by its id, if byID,
-// else by a name.
-func (n *ColumnNames) Add(file string, id int32, table string, byID bool) {
-	if n.Names == nil {
-		n.Names = map[string]string{}
-	}
-	if file != "" {
-		n.Names[file] = table
-	}
-	if byID && n.IDs == nil {
-		n.IDs = map[int32]string{}
-	}
-	if byID {
-		n.IDs[id] = table
-	}
 }

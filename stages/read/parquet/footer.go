@@ -17,7 +17,6 @@ import (
 
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/guard"
-	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/pages"
 )
 
@@ -154,20 +153,13 @@ func (f *Footer) schema() error {
 	return nil
 }
 
-// rename calls the columns what the table calls them that the file belongs to, and
-// forgets those that the table does not have any more.
-func (f *Footer) rename(n *input.ColumnNames) {
-	if n.IDs == nil && n.Names == nil {
+// rename calls the columns what the options call them, and forgets those of which they say nothing; nil: as the file does.
+func (f *Footer) rename(names map[string]string) {
+	if names == nil {
 		return
 	}
-	byID := n.IDs != nil && slices.ContainsFunc(f.Columns, func(c fileColumn) bool { return c.elements[0].FieldID > 0 })
 	for i := range f.Columns {
-		c := &f.Columns[i]
-		if byID {
-			c.name = n.IDs[c.elements[0].FieldID]
-		} else {
-			c.name = n.Names[c.name]
-		}
+		f.Columns[i].name = names[f.Columns[i].name]
 	}
 	f.Columns = slices.DeleteFunc(f.Columns, func(c fileColumn) bool { return c.name == "" })
 }

@@ -34,7 +34,7 @@ type extraColumn struct {
 // the options name. Errors are those of New.
 func Inspect(path string, o *input.Options) (l *Layout, err error) {
 	err = readFooterOf(path, func(f *Footer) error {
-		f.rename(&o.Names)
+		f.rename(o.Names)
 		l, err = f.layout(o)
 		return err
 	})

@@ -68,7 +68,7 @@ func (r *Reader) open(from, to int) error {
 	if err != nil {
 		return err
 	}
-	f.rename(&r.o.Names)
+	f.rename(r.o.Names)
 	b, err := f.bind(&r.o)
 	if err != nil {
 		return err

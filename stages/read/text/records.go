@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -59,7 +60,7 @@ func (c *csvRecords) header(o *input.Options) error {
 	for _, name := range o.Fields() {
 		at := -1
 		for k := range c.columns {
-			if o.Names.Of(string(c.record.At(k))) != name {
+			if have := string(c.record.At(k)); cmp.Or(o.Names[have], have) != name {
 				continue
 			}
 			if at >= 0 {

@@ -220,7 +220,7 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
 		Pass: r.Keep, MaxText: int(r.MaxNoteBytes),
 		Patients:  PatientRules(c),
-		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice, Version: r.Version,
+		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice,
 	}
 	if o.Documents, err = documentOptions(c); err != nil {
 		return o, err
@@ -256,9 +256,9 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 
 // omopColumns are those of NOTE, in any case. Those that a table has not got are empty.
 func omopColumns(o *input.Options) {
-	o.Names.Names = omop.Spellings()
+	o.Names = omop.Spellings()
 	for _, name := range o.Pass {
-		o.Names.Names[name] = name
+		o.Names[name] = name
 	}
 	for _, name := range omop.Kept() {
 		if !slices.Contains(o.Pass, name) {

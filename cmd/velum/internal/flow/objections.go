@@ -130,7 +130,7 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 	}
 	for i := range a.Units {
 		u := &a.Units[i]
-		u.Without = a.Without(u)
+		u.Without = ""
 		out, some := sha256.New(), false
 		alike := Alike{Input: u.Input}
 		err := a.EachPatient(ctx, u, func(row int64, patient []byte) {
@@ -152,9 +152,6 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 		}
 		if alike.Notes > 0 {
 			o.Alike = append(o.Alike, alike)
-		}
-		if some && u.Without != "" {
-			fmt.Fprintln(out, u.Without)
 		}
 		if some {
 			u.Without = fmt.Sprintf("%x", out.Sum(nil)[:8])

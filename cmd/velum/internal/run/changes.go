@@ -104,7 +104,7 @@ func (m *masking) printPlan(units *commit.Plan) error {
 	if m.JSON {
 		err := json.NewEncoder(m.Out).Encode(map[string]any{
 			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(m.archive.Bad),
-			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes, "tables": units.Tables,
+			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes,
 		})
 		return cmp.Or(err, m.unread())
 	}
@@ -112,9 +112,6 @@ func (m *masking) printPlan(units *commit.Plan) error {
 		if _, err := m.Printf("%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
 			return err
 		}
-	}
-	if err := m.printTables(); err != nil {
-		return err
 	}
 	if err := m.printChanges(); err != nil {
 		return err

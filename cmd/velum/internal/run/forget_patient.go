@@ -60,11 +60,6 @@ func (m *masking) inputsOf(out commit.Output) error {
 	if err != nil {
 		return err
 	}
-	if last, err := commit.ReadManifest(cmp.Or(out.Private, commit.PrivateDir(out.Dir))); err == nil && len(last.Tables) == 1 {
-		for _, version := range last.Tables { // the table may have gone on
-			m.Config.Read.Version = cmp.Or(m.Config.Read.Version, version)
-		}
-	}
 	m.only = map[string]bool{}
 	var gone []string
 	for _, in := range inputs {

@@ -1,10 +1,13 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/write"
 )
 
 // lastStep is what a run does when all units are done:
@@ -185,17 +189,10 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final, sample *[]uint64) 
 			if at < 0 { // nothing of it could be read, or another version of velum did it
 				continue
 			}
-			s, err := anonymize.Summary(f, u.Parts[at])
-			if err != nil {
-				return 0, nil, err
-			}
-			err = ids.Add(pass, s.IDs)
-			if pass == 0 && u.Model == "" && u.Config == "" {
-				*sample = idset.AppendLowest(*sample, s.IDs, audit.SketchSize)
-			}
-			// Another model's confidence cannot be compared, and its tags may be others.
-			if err == nil && pass == 0 && among != nil && u.Model == "" && len(s.Candidates) > 0 {
-				err = among.Add(uint32(i), s.Candidates)
+			if pass > 0 {
+				err = moreIDs(f, ids, pass, i, u.Parts[at])
+			} else {
+				err = l.sum(f, i, u.Parts[at], ids, among, sample)
 			}
 			if err != nil {
 				return 0, nil, fmt.Errorf("%s: %w", u.Parts[at].Path, err)
@@ -203,6 +200,39 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final, sample *[]uint64) 
 		}
 	}
 	return ids.Again(), among, nil
+}
+
+// sum takes the summary of unit i into account.
+func (l *lastStep) sum(f *commit.Final, i int, part commit.PartRecord, ids *idset.Counter, among *choose.Choice, sample *[]uint64) error {
+	s, err := anonymize.Summary(f, part)
+	if err != nil {
+		return err
+	}
+	if err := ids.Add(0, i, io.NewSectionReader(bytes.NewReader(s.IDs), 0, int64(len(s.IDs)))); err != nil {
+		return err
+	}
+	u := &f.Manifest.Units[i]
+	if u.Model == "" && u.Config == "" {
+		*sample = idset.AppendLowest(*sample, s.IDs, audit.SketchSize)
+	}
+	// Another model's confidence cannot be compared, and its tags may be others.
+	if among != nil && u.Model == "" && len(s.Candidates) > 0 {
+		return among.Add(uint32(i), s.Candidates)
+	}
+	return nil
+}
+
+// moreIDs counts the ids of unit i that a later pass has, out of the file that the first one checked.
+func moreIDs(f *commit.Final, ids *idset.Counter, pass, i int, part commit.PartRecord) error {
+	file, err := f.Open(part)
+	if err != nil {
+		return err
+	}
+	set, err := write.SummaryIDs(file)
+	if err == nil {
+		err = ids.Add(pass, i, set)
+	}
+	return errors.Join(err, file.Close())
 }
 
 // tallied adds to the counts of a unit what resolve did in it. They must come

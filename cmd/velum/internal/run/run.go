@@ -274,8 +274,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 		}
 		m.Log.Warn("file is not read; the others go on", "path", cmp.Or(b.Path, b.Input), "cause", b.Cause)
 	}
-	m.logTables()
-	if len(m.archive.Units)+len(m.archive.Bad)+len(m.archive.Tables) == 0 {
+	if len(m.archive.Units)+len(m.archive.Bad) == 0 {
 		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
 	}
 	if err := flow.Vet(ctx, m.Config, m.archive); err != nil {
@@ -308,7 +307,6 @@ func (m *masking) logDrift() {
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: slices.Concat(m.archive.Bad, m.archive.Passed), Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
-	plan.Tables = m.tables()
 	sum, err := m.Hash()
 	if m.Read.IDs == "drop" {
 		sum += numbersVersion
@@ -344,7 +342,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions are what decides about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Forget: m.unlisted, Rest: rest, Verify: write.Verify}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
 }
 
 // rest is commit.UnitOptions.Rest.
