@@ -51,7 +51,9 @@ func again(t rapid.TB, c *Counter, sets [][]byte) int64 {
 	return c.Again()
 }
 
-func section(r io.ReaderAt, set []byte) *io.SectionReader { return io.NewSectionReader(r, 0, int64(len(set))) }
+func section(r io.ReaderAt, set []byte) *io.SectionReader {
+	return io.NewSectionReader(r, 0, int64(len(set)))
+}
 
 // counted counts the bytes that are read.
 type counted struct {
