@@ -267,22 +267,6 @@ def ours(binary, folder):
     check("velum reads its own part", got is not None and len(got) > 0 and got[0]["text"] == rows[0]["text"], message)
 
 
-def durations(binary, folder):
-    """Durations are durations to pyarrow, pandas and Polars, beside other flat columns."""
-    source, out = os.path.join(folder, "durations.parquet"), os.path.join(folder, "durations")
-    frame = pandas.DataFrame({"note_id": ["a", "b"], "text": ["x", "y"], "stay": pandas.to_timedelta([5, None], unit="h"), "n": [1, 2]})
-    for write in (frame.to_parquet, polars.from_pandas(frame).write_parquet):
-        write(source)
-        p = velum(binary, "-in", source, "-out", out, "-pass", "stay,n")
-        check("velum keeps durations", p.returncode == 0, p.stderr)
-        part = os.path.join(out, "masked", os.listdir(os.path.join(out, "masked"))[0])
-        check("pyarrow reads durations", pq.read_table(part).column("stay").equals(pq.read_table(source).column("stay")))
-        check("pandas reads durations", pandas.read_parquet(part)["stay"].equals(pandas.read_parquet(source)["stay"]))
-        check("Polars reads durations", polars.read_parquet(part)["stay"].equals(polars.read_parquet(source)["stay"]))
-        shutil.rmtree(out)
-        shutil.rmtree(out + ".private", ignore_errors=True)
-
-
 def documented(folder):
     """What README shows of reading an output, on one whose folders have names and one where they are opaque."""
     velum, key = os.path.join(folder, "velum"), os.path.join(folder, "key")
@@ -312,7 +296,6 @@ def main():
         theirs(binary, folder)
         every_type(binary, folder)
         ours(binary, folder)
-        durations(binary, folder)
         documented(folder)
     print("%d checks, %d wrong (duckdb %s, pyarrow %s, pandas %s, polars %s)"
           % (checks, failures, duckdb.__version__, pa.__version__, pandas.__version__, polars.__version__))

@@ -3,7 +3,6 @@ package read
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,12 +31,12 @@ var formats = []struct {
 }
 
 // openParquet opens tagged notes, if that is what the files say that they are,
-// and else tables of notes and spans.
+// and else a file of notes with spans.
 func openParquet(path string, o text.Options) (Text, error) {
 	if isTagged(path) {
 		return NewTaggedFiles(path, o)
 	}
-	return text.NewTables(path, o)
+	return text.NewParquet(path, o)
 }
 
 // Formats returns the names that Open takes.
@@ -50,18 +49,16 @@ func Formats() []string {
 }
 
 // ofFiles tells whether path is a folder of files that have notes each for themselves: not one whose files make up notes
-// together, as in brat, i2b2 and tables of notes and spans.
+// together, as in brat, i2b2 and tagged notes.
 func ofFiles(format, path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() || format == "brat" || format == "i2b2" {
 		return false
 	}
-	_, err = os.Stat(filepath.Join(path, "notes.parquet"))
-	return format != "parquet" || err != nil && !isTagged(path)
+	return format != "parquet" || !isTagged(path)
 }
 
-// Open opens notes of the named format: a folder for brat and i2b2, a file or a folder of files for the others, or, for parquet,
-// one of tables or tagged notes.
+// Open opens notes of the named format: a folder for brat and i2b2, a file or a folder of files for the others.
 func Open(format, path string, o text.Options) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {

@@ -72,16 +72,12 @@ func (w *Archive) Close() error {
 			return err
 		}
 	}
-	if err := w.file.finish(); err != nil {
-		w.Abort()
-		return err
-	}
-	return w.file.temp.commit()
+	return w.file.Close()
 }
 
 // Abort removes the unfinished file.
 func (w *Archive) Abort() {
 	if w.opened {
-		w.file.temp.discard()
+		w.file.Abort()
 	}
 }

@@ -10,64 +10,39 @@ import (
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// Tables writes notes and their spans as two Parquet files of a folder, the
-// form that convert reads back:
+// Notes writes notes and their spans as a file of Parquet, notes.parquet in a folder of
+// its own, the form that convert reads back:
 //
-//	notes.parquet  note_id, text
-//	spans.parquet  note_id, row, start, end, category, score, source
+//	note_id, text, spans
 //
-// row is the number of the note in notes.parquet, from 0; start and end count
-// bytes of its text. A note without text has null; notes that are not UTF-8 or
-// have no id are left out and counted.
-type Tables struct {
-	o            TextOptions
-	notes, spans tableFile
-	rows         int64
-	index        offset.Index
+// Spans are a JSON list as in CSV; their offsets count bytes of the text. A note without
+// text has null; notes that are not UTF-8 or have no id are left out and counted.
+type Notes struct {
+	o     TextOptions
+	file  tableFile
+	index offset.Index
+	spans []byte // of a batch
 	leftOut
-	done bool
 }
-
-// Columns of spans.parquet, by number.
-const (
-	spanID = iota
-	spanRow
-	spanStart
-	spanEnd
-	spanCategory
-	spanScore
-	spanSource
-)
 
 // tableFile is a table and the file that takes its name when it is whole.
 type tableFile struct {
 	*table
 	out  *bufio.Writer
 	temp *temp
+	done bool
 }
 
-// NewTables makes the folder if it is not there and opens both files beside
-// their places; Close puts them there.
-func NewTables(dir string, o TextOptions) (*Tables, error) {
-	w := &Tables{o: o.withDefaults()}
+// NewNotes makes the folder if it is not there and opens the file beside its place;
+// Close puts it there.
+func NewNotes(dir string, o TextOptions) (*Notes, error) {
+	w := &Notes{o: o.withDefaults()}
 	if err := os.MkdirAll(dir, folderMode(w.o.Mode)); err != nil {
 		return nil, err
 	}
 	var err error
-	w.notes, err = newTableFile(filepath.Join(dir, "notes.parquet"), w.o.Mode, []column{{name: "note_id"}, {name: "text", optional: true}}, 0)
-	if err != nil {
-		return nil, err
-	}
-	w.spans, err = newTableFile(filepath.Join(dir, "spans.parquet"), w.o.Mode, []column{
-		{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
-		{name: "start", kind: pipeline.Int32Column}, {name: "end", kind: pipeline.Int32Column},
-		{name: "category", dict: true}, {name: "score", kind: pipeline.FloatColumn}, {name: "source", dict: true},
-	}, 0)
-	if err != nil {
-		w.notes.temp.discard()
-		return nil, err
-	}
-	return w, nil
+	w.file, err = newTableFile(filepath.Join(dir, "notes.parquet"), w.o.Mode, []column{{name: "note_id"}, {name: "text", optional: true}, {name: "spans"}}, 0)
+	return w, err
 }
 
 func newTableFile(path string, mode os.FileMode, columns []column, rowGroup int) (tableFile, error) {
@@ -76,58 +51,36 @@ func newTableFile(path string, mode os.FileMode, columns []column, rowGroup int)
 		return tableFile{}, err
 	}
 	out := bufio.NewWriterSize(t, 1<<16)
-	return tableFile{newTable(out, columns, rowGroup), out, t}, nil
+	return tableFile{table: newTable(out, columns, rowGroup), out: out, temp: t}, nil
 }
 
 // Put implements pipeline.Sink.
-func (w *Tables) Put(b *pipeline.Batch) error {
+func (w *Notes) Put(b *pipeline.Batch) error {
+	c := w.file.columns
+	w.spans = w.spans[:0]
 	for i := range b.Len() {
 		null := reason(b, i) == pipeline.NullText
 		if !null && unwritable(b, i) {
 			w.skipped++
 			continue
 		}
-		w.notes.columns[0].bytes(b.ID.At(i))
+		c[0].bytes(b.ID.At(i))
 		if null {
-			w.notes.columns[1].null()
+			c[1].null()
 		} else {
-			w.notes.columns[1].bytes(b.Text.At(i))
+			c[1].bytes(b.Text.At(i))
 		}
-		if err := w.notes.full(); err != nil {
+		at := len(w.spans)
+		var err error
+		if w.spans, err = AppendSpans(w.spans, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), offset.Bytes); err != nil {
 			return err
 		}
-		if err := w.putSpans(b, i); err != nil {
-			return err
-		}
-		w.rows++
-	}
-	// Values point into the batch: nothing may wait for the next one.
-	return errors.Join(w.notes.rest(), w.spans.rest())
-}
-
-func (w *Tables) putSpans(b *pipeline.Batch, i int) error {
-	spans := w.o.spans(b, i)
-	if len(spans) == 0 {
-		return nil
-	}
-	w.index.Reset(b.Text.At(i), offset.Bytes)
-	c := w.spans.columns
-	for _, s := range spans {
-		if _, _, err := offsets(&w.index, b.ID.At(i), s); err != nil {
-			return err
-		}
-		c[spanID].bytes(b.ID.At(i))
-		c[spanRow].int64(w.rows)
-		c[spanStart].int32(s.Start)
-		c[spanEnd].int32(s.End)
-		c[spanCategory].bytes(categoryNames()[s.Category])
-		c[spanScore].float(s.Score)
-		c[spanSource].bytes(sourceNames[s.Source])
-		if err := w.spans.full(); err != nil {
+		c[2].bytes(w.spans[at:])
+		if err := w.file.full(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.file.rest()
 }
 
 // full flushes when as many rows wait as may.
@@ -138,7 +91,7 @@ func (t *tableFile) full() error {
 	return nil
 }
 
-// rest flushes the rows that wait.
+// rest flushes the rows that wait: values point into the batch, and none may wait for the next one.
 func (t *tableFile) rest() error {
 	if n := t.pending(); n > 0 {
 		return t.flush(n)
@@ -146,35 +99,30 @@ func (t *tableFile) rest() error {
 	return nil
 }
 
-// finish ends the file, still beside its place.
-func (t *tableFile) finish() error {
-	_, err := t.close()
-	return errors.Join(err, t.out.Flush())
-}
-
-// Close ends both files and gives them their names, the notes last: a folder
-// with notes.parquet is whole.
-func (w *Tables) Close() error {
-	if w.done {
+// Close ends the file and gives it its name.
+func (t *tableFile) Close() error {
+	if t.done {
 		return nil
 	}
-	if err := errors.Join(w.spans.finish(), w.notes.finish()); err != nil {
-		w.Abort()
+	_, err := t.close()
+	if err = errors.Join(err, t.out.Flush()); err != nil {
+		t.Abort()
 		return err
 	}
-	w.done = true
-	if err := w.spans.temp.commit(); err != nil {
-		w.notes.temp.discard()
-		return err
-	}
-	return w.notes.temp.commit()
+	t.done = true
+	return t.temp.commit()
 }
 
-// Abort removes the unfinished files.
-func (w *Tables) Abort() {
-	if !w.done {
-		w.done = true
-		w.spans.temp.discard()
-		w.notes.temp.discard()
+// Abort removes the unfinished file.
+func (t *tableFile) Abort() {
+	if !t.done {
+		t.done = true
+		t.temp.discard()
 	}
 }
+
+// Close ends the file and gives it its name.
+func (w *Notes) Close() error { return w.file.Close() }
+
+// Abort removes the unfinished file.
+func (w *Notes) Abort() { w.file.Abort() }

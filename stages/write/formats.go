@@ -21,7 +21,7 @@ var formats = []struct {
 	name   string
 	create func(path string, o TextOptions) (Text, error)
 }{
-	{"parquet", func(p string, o TextOptions) (Text, error) { return NewTables(p, o) }},
+	{"parquet", func(p string, o TextOptions) (Text, error) { return NewNotes(p, o) }},
 	{"brat", func(p string, o TextOptions) (Text, error) { return NewBrat(p, o) }},
 	{"jsonl", func(p string, o TextOptions) (Text, error) { return NewJSONL(p, o) }},
 	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},

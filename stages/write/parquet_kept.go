@@ -22,7 +22,6 @@ import (
 // shape is a kept column as the library has it.
 type shape struct {
 	elements []format.SchemaElement
-	duration string // unit of a duration of Arrow; "": it is none
 	leaves   []shapeLeaf
 	node     parquet.Node
 }
@@ -40,11 +39,6 @@ func newShape(kept string) (*shape, error) {
 		return nil, fmt.Errorf("a column that is kept has no type")
 	}
 	s := &shape{elements: m.Schema}
-	for _, kv := range m.KeyValueMetadata {
-		if kv.Key == durationKey {
-			s.duration = kv.Value
-		}
-	}
 	node, next := s.walk(0, nil, nil)
 	if next != len(m.Schema) {
 		return nil, fmt.Errorf("a column that is kept has a type that cannot be")
@@ -149,33 +143,24 @@ func (c *column) paths() [][]string {
 	return [][]string{{c.name}}
 }
 
-// raw makes a value of its bytes, see pipeline.Leaf, and adds it to the digest.
+// raw makes a value of its bytes, see pipeline.Leaf.
 func (c *tableColumn) raw(v []byte) parquet.Value {
-	d := &c.digest
 	switch c.leafKind {
 	case format.Boolean:
-		d.bool(v[0] != 0)
 		return parquet.BooleanValue(v[0] != 0)
 	case format.Int32:
-		d.uint32(binary.LittleEndian.Uint32(v))
 		return parquet.Int32Value(int32(binary.LittleEndian.Uint32(v)))
 	case format.Int64:
-		d.uint64(binary.LittleEndian.Uint64(v))
 		return parquet.Int64Value(int64(binary.LittleEndian.Uint64(v)))
 	case format.Float:
-		d.uint32(binary.LittleEndian.Uint32(v))
 		return parquet.FloatValue(math.Float32frombits(binary.LittleEndian.Uint32(v)))
 	case format.Double:
-		d.uint64(binary.LittleEndian.Uint64(v))
 		return parquet.DoubleValue(math.Float64frombits(binary.LittleEndian.Uint64(v)))
 	case format.Int96:
-		d.bytes(v)
 		return parquet.Int96Value(deprecated.Int96{binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[4:]), binary.LittleEndian.Uint32(v[8:])})
 	case format.FixedLenByteArray:
-		d.bytes(v)
 		return parquet.FixedLenByteArrayValue(v)
 	}
-	d.bytes(v)
 	return parquet.ByteArrayValue(v)
 }
 
@@ -189,6 +174,7 @@ func (c *tableColumn) copyLeaf(from *pipeline.Leaf, i int) {
 		if from.Def[k] == from.Full {
 			bytes := from.Values.At(value)
 			v, size = c.raw(bytes), 4+len(bytes)
+			c.digest.value(v)
 			value++
 		}
 		c.page += size

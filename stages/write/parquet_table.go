@@ -159,7 +159,7 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 		}
 	}
-	metadata = append(metadata, arrowKey, arrowHint(columns), OffsetsKey, offsetsSaid(columns))
+	metadata = append(metadata, OffsetsKey, offsetsSaid(columns))
 	for i := 0; i+1 < len(metadata); i += 2 {
 		if metadata[i+1] != "" {
 			options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
@@ -393,7 +393,7 @@ func (c *tableColumn) copy(from *pipeline.Column, i int) {
 	switch c.kind {
 	case pipeline.BytesColumn:
 		if v := from.Bytes.At(i); c.shape != nil {
-			c.push(c.raw(v), 4+len(v))
+			c.kept(c.raw(v), 4+len(v))
 		} else {
 			c.bytes(v)
 		}
@@ -404,12 +404,16 @@ func (c *tableColumn) copy(from *pipeline.Column, i int) {
 	case pipeline.FloatColumn:
 		c.float(math.Float32frombits(uint32(from.Fixed[i])))
 	case pipeline.DoubleColumn:
-		c.push(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
-		c.digest.uint64(from.Fixed[i])
+		c.kept(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
 	case pipeline.BoolColumn:
-		c.push(parquet.BooleanValue(from.Fixed[i] != 0), 1)
-		c.digest.bool(from.Fixed[i] != 0)
+		c.kept(parquet.BooleanValue(from.Fixed[i] != 0), 1)
 	}
+}
+
+// kept is push for a value of any type, which it adds to the digest.
+func (c *tableColumn) kept(v parquet.Value, size int) {
+	c.push(v, size)
+	c.digest.value(v)
 }
 
 // columnDigest sums up the values of a column, whatever their encoding: their

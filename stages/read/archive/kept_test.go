@@ -2,7 +2,6 @@ package archive_test
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -210,54 +208,6 @@ func TestKeptBitForBit(t *testing.T) {
 		}
 		if compared < len(names) {
 			t.Errorf("%s: %d leaves of %d columns", path, compared, len(names))
-		}
-	}
-}
-
-// TestDurations: durations of other writers are durations in what is written,
-// by another reader of Arrow's schemas; a column beside them is left to Parquet.
-func TestDurations(t *testing.T) {
-	for file, columns := range map[string][]string{"pyarrow": {"duration", "int64"}, "pyarrow-v1": {"duration"}, "pandas": {"delta", "Int64"}, "polars": {"dur", "u8"}, "polars-lz4": {"dur"}} {
-		part, err := keep(t, filepath.Join("testdata", "writers", file+".parquet"), nil, columns...)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		data, err := os.ReadFile(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		said, _ := f.Lookup("ARROW:schema")
-		message, err := base64.StdEncoding.DecodeString(said)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ipc.NewReader(bytes.NewReader(message))
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		fields, own := r.Schema().Fields(), f.Schema().Fields()
-		if len(fields) != len(own) {
-			t.Fatalf("%s: %d fields of %d columns", file, len(fields), len(own))
-		}
-		for i, field := range fields {
-			want := "null"
-			if field.Name == columns[0] {
-				want = "duration[us]"
-			}
-			if field.Name != own[i].Name() || field.Type.String() != want {
-				t.Errorf("%s: field %s of column %s is %s", file, field.Name, own[i].Name(), field.Type)
-			}
-		}
-		again, err := keep(t, part, nil, columns[0])
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if data, err := os.ReadFile(again); err != nil || !bytes.Contains(data, []byte("ARROW:schema")) {
-			t.Errorf("%s: read again it is a number: %v", file, err)
 		}
 	}
 }

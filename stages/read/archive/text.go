@@ -98,20 +98,13 @@ func (a *Archive) settleForms() {
 	want := forms[a.o.Format]
 	ranks := [...]int{noForm: 0, parquetForm: 4, dumpForm: 4, documentForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
 	best := 0
-	tables := map[string]bool{} // folders as `velum teach convert --to parquet` writes them
 	for i := range a.Files {
 		best = max(best, ranks[a.Files[i].form])
-		if filepath.Base(a.Files[i].Path) == "notes.parquet" {
-			tables[filepath.Dir(a.Files[i].Path)] = true
-		}
 	}
 	var kept, others []File
 	read := map[string]bool{}
 	for _, f := range a.Files {
 		switch {
-		case isSpans(&f, tables):
-			others = append(others, f)
-			continue
 		case want != noForm && (f.given || f.form == want || want == dumpForm && f.form == noteForm || want == noteForm && f.form == dumpForm):
 			f.form = want
 		case f.given || want == noForm && best > 0 && ranks[f.form] == best:
@@ -128,14 +121,9 @@ func (a *Archive) settleForms() {
 	for i := range others {
 		if name := spelled(others[i].Path); !read[name] {
 			read[name] = true
-			a.pass(&others[i], want != noForm || isSpans(&others[i], tables))
+			a.pass(&others[i], want != noForm)
 		}
 	}
-}
-
-// isSpans tells whether a file is the table of spans that velum teach convert writes beside notes.parquet.
-func isSpans(f *File, tables map[string]bool) bool {
-	return filepath.Base(f.Path) == "spans.parquet" && tables[filepath.Dir(f.Path)] && !f.given
 }
 
 // pass names a file that is not of what the archive is made of. That is a fault, for it

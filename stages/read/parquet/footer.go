@@ -41,7 +41,6 @@ type fileColumn struct {
 	elements []format.SchemaElement // depth first, its own first
 	first    int                    // its leaves are chunks [first, first+len(leaves)) of a row group
 	Leaves   []fileLeaf
-	duration string // unit of a duration of Arrow: s, ms, us, ns; "": it is none
 }
 
 // fileLeaf is a column that has values.
@@ -93,7 +92,6 @@ func ReadFooter(path string, r io.ReaderAt, size int64) (*Footer, error) {
 	if err := f.schema(); err != nil {
 		return nil, err
 	}
-	f.durations()
 	rows := int64(0)
 	for g := range f.Meta.RowGroups {
 		rows += f.Meta.RowGroups[g].NumRows

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -21,12 +20,11 @@ import (
 // a timestamp without zone that becomes one of UTC is a day earlier in New
 // York.
 //
-// Of what lies outside the schema one thing is carried, that a number is a
-// duration (parquet_arrow.go). ARROW:schema in the file's metadata also names
-// a zone beside the instant, and categories of pandas. It tells
+// What lies outside the schema is not carried. ARROW:schema in the file's metadata names
+// a zone beside the instant, the unit of a duration, and categories of pandas. It tells
 // of all columns of the input, those with notes and names of patients too, by
 // names that their owner chose; the public tree says nothing that it need not.
-// Instants are the same without it; a reader shows them in UTC.
+// Instants are the same without it; a reader shows them in UTC. Durations are whole numbers.
 
 // acceptKept accepts every type of the format.
 func acceptKept(c *fileColumn, b *binding) bool {
@@ -70,9 +68,6 @@ func shapeOf(c *fileColumn) input.Shape {
 		}
 		m.Schema = append(m.Schema, e)
 	}
-	if c.duration != "" {
-		m.KeyValueMetadata = []format.KeyValue{{Key: durationKey, Value: c.duration}}
-	}
 	data, err := thrift.Marshal(new(thrift.CompactProtocol), m)
 	if err != nil {
 		return input.Shape{Kind: pipeline.NestedColumn} // without a type: nobody writes it
@@ -102,12 +97,6 @@ func columnOf(s input.Shape) (*fileColumn, error) {
 	if end, ok := c.walk(m.Schema, 0, nil, 0, 0); !ok || end != len(m.Schema) {
 		return nil, errShape
 	}
-	for _, kv := range m.KeyValueMetadata {
-		if kv.Key != durationKey || !slices.Contains(arrowUnits[:], kv.Value) {
-			return nil, errShape
-		}
-		c.duration = kv.Value
-	}
 	var b binding
 	if !acceptKept(c, &b) || b.Kind != s.Kind || !bytes.Equal(b.Type, s.Type) {
 		return nil, errShape
@@ -126,7 +115,7 @@ func SameShape(a, b input.Shape) bool {
 	}
 	x, err1 := columnOf(a)
 	y, err2 := columnOf(b)
-	if err1 != nil || err2 != nil || len(x.elements) != len(y.elements) || x.duration != y.duration {
+	if err1 != nil || err2 != nil || len(x.elements) != len(y.elements) {
 		return false
 	}
 	for i := range x.elements {

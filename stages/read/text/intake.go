@@ -1,5 +1,5 @@
 // Package text reads the text formats that notes and corpora come in: CSV, JSONL, brat,
-// i2b2, plain text; and tables of notes and spans. Each is a pipeline.Source
+// i2b2, Parquet, plain text. Each is a pipeline.Source
 // with spans as Gold. What breaks its format is an *input.Error.
 package text
 
