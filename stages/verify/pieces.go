@@ -1,6 +1,9 @@
 package verify
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // pieces is a number as a person reads it: digits with up to four signs,
 // blanks or line ends between two of them, also a letter that was typed for one.
@@ -113,9 +116,8 @@ func (v *verifier) checkedForm(text []byte, i int, p *pieces) bool {
 		v.strict[accountForm] && (account(p) || card(text, p))
 }
 
-// residue is the rest by 23 that belongs to a check letter, from A to Z; -1 for
-// letters that are none.
-var residue = [26]int8{3, 11, 20, 9, 22, 7, 4, 18, -1, 13, 21, 19, 5, 12, -1, 8, 16, 1, 15, 0, -1, 17, 2, 10, 6, 14}
+// checkLetters are those of a number of identity, by its rest by 23.
+const checkLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 // letter tells whether b is an ASCII letter.
 func letter(b byte) bool { return kinds[b] == upper || kinds[b] == lower }
@@ -126,7 +128,7 @@ func letter(b byte) bool { return kinds[b] == upper || kinds[b] == lower }
 func checked(text []byte, i, number int, together bool) bool {
 	w := gapAt(text, i)
 	b, next := at(text, i+w), at(text, i+w+1)
-	if !letter(b) || int(residue[b&^0x20-'A']) != number%23 || isDigit(next) {
+	if b&^0x20 != checkLetters[number%len(checkLetters)] || isDigit(next) {
 		return false
 	}
 	return !isLetter(next) || w == 0 && (together || kinds[b] == upper && kinds[next] != upper)
@@ -249,10 +251,13 @@ func cip(text []byte, i int, p *pieces) bool {
 }
 
 // digitsOnly are the lengths of the IBANs that have digits behind the country.
-var digitsOnly = map[[2]byte]int{
-	{'E', 'S'}: 24, {'P', 'T'}: 25, {'D', 'E'}: 22, {'B', 'E'}: 16, {'P', 'L'}: 28, {'A', 'T'}: 20, {'D', 'K'}: 18,
-	{'F', 'I'}: 18, {'H', 'U'}: 28, {'N', 'O'}: 15, {'S', 'E'}: 24,
-}
+var digitsOnly = func() map[[2]byte]int {
+	lengths := map[[2]byte]int{}
+	for row := range strings.FieldsSeq("ES24 PT25 DE22 BE16 PL28 AT20 DK18 FI18 HU28 NO15 SE24") {
+		lengths[[2]byte{row[0], row[1]}] = int(row[2]-'0')*10 + int(row[3]-'0')
+	}
+	return lengths
+}()
 
 // ibanPieces tells whether p is an account behind its country, whatever stands
 // between.

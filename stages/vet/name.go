@@ -86,7 +86,8 @@ func (v *Vetter) named() bool {
 	for i := 0; i < len(v.words); i++ {
 		t := v.words[i]
 		form := string(v.text[t.Start:t.End])
-		if particles[strings.ToLower(form)] {
+		spaced := " " + strings.ToLower(form) + " "
+		if strings.Contains(particles, spaced) {
 			continue
 		}
 		if p := v.lists[0].PhraseAt(v.text, v.words, i); p.Class&gazetteer.Centre != 0 {
@@ -94,7 +95,7 @@ func (v *Vetter) named() bool {
 		}
 		w := v.wordOf(t)
 		switch {
-		case w.classes&heads != 0 || saints[strings.ToLower(form)]:
+		case w.classes&heads != 0 || strings.Contains(saints, spaced):
 			return false
 		case before.beside(w) || w.beside(before):
 			return true
@@ -126,7 +127,7 @@ func (a word) beside(b word) bool {
 }
 
 // particles may stand between the words of a name, saints before those of a hospital.
-var (
-	particles = map[string]bool{"de": true, "del": true, "la": true, "las": true, "los": true, "el": true, "y": true, "i": true, "e": true}
-	saints    = map[string]bool{"san": true, "sant": true, "santa": true, "santo": true, "virgen": true, "marques": true, "marqués": true, "reina": true, "principe": true, "príncipe": true}
+const (
+	particles = " de del la las los el y i e "
+	saints    = " san sant santa santo virgen marques marqués reina principe príncipe "
 )

@@ -54,10 +54,7 @@ func (f *Finder) line(text []byte, start, end int) (from, to int) {
 // loose tells whether text[i:j] is nothing but words that stand around dates, or
 // the hour of a time of day: "10 de abril de 09 : 01".
 func (f *Finder) loose(text []byte, i, j int) bool {
-	f.Text, f.items, f.finding = text, f.items[:0], true
-	for at := i; at < j; {
-		at, _ = f.next(at)
-	}
+	f.cut(text, i, j)
 	for k := range f.items {
 		it := &f.items[k]
 		switch {

@@ -40,10 +40,7 @@ func (e *Edges) GoesOn(text []byte, from, to, floor, ceiling int, weekday bool) 
 // read cuts the text around the span into items.
 func (e *Edges) read(text []byte, from, to int) {
 	p := &e.p
-	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
-	for at := 0; at < len(text); {
-		at, _ = p.next(at)
-	}
+	p.cut(text, 0, len(text))
 	e.first, e.last = -1, -1
 	for k := range p.items {
 		switch it := &p.items[k]; {
@@ -126,10 +123,7 @@ func (e *Edges) Joins(text []byte) bool {
 		return false
 	}
 	p := &e.p
-	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
-	for at := 0; at < len(text); {
-		at, _ = p.next(at)
-	}
+	p.cut(text, 0, len(text))
 	for k := range p.items {
 		it := &p.items[k]
 		if !it.is(conn|until|article) && !it.by("-/,") {

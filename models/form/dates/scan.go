@@ -51,6 +51,14 @@ func (p *Parser) scan() bool {
 	return len(p.items) > 0
 }
 
+// cut cuts text[i:j] into items, whatever they are.
+func (p *Parser) cut(text []byte, i, j int) {
+	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
+	for i < j {
+		i, _ = p.next(i)
+	}
+}
+
 // next reads the blank, number, word or sign at i and returns its end. False:
 // it is something that no date has.
 func (p *Parser) next(i int) (end int, ok bool) {

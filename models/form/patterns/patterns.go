@@ -88,17 +88,18 @@ var (
 	collegiateID = category("COLLEGIATE_ID")
 	recordID     = category("RECORD_ID")
 	passport     = category("PASSPORT")
-
-	allCategories = []pipeline.Category{
-		telephone, email, dni, socialID, cardID, date, age, url, ipAddress,
-		postalCode, iban, licencePlate, collegiateID, recordID, passport,
-	}
 )
+
+// allCategories are those above, in their order.
+var allCategories []pipeline.Category
 
 func category(name string) pipeline.Category {
 	c, err := pipeline.ParseCategory(name)
 	if err != nil {
 		panic(err) // the registry of pipeline is fixed when the program is built
+	}
+	if !slices.Contains(allCategories, c) {
+		allCategories = append(allCategories, c)
 	}
 	return c
 }

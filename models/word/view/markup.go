@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -174,13 +175,18 @@ func markAt(text []byte, i int, f format) mark {
 
 // tagNames are the tags of HTML that a note may have; true: a person sees a new
 // line, or another cell, there.
-var tagNames = map[string]bool{
-	"a": false, "abbr": false, "b": false, "big": false, "code": false, "del": false, "em": false, "font": false, "i": false, "ins": false,
-	"mark": false, "s": false, "small": false, "span": false, "strike": false, "strong": false, "sub": false, "sup": false, "tt": false, "u": false,
-	"article": true, "blockquote": true, "body": true, "br": true, "center": true, "dd": true, "div": true, "dl": true, "dt": true, "h1": true,
-	"h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "head": true, "hr": true, "html": true, "li": true, "ol": true, "p": true,
-	"pre": true, "section": true, "table": true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "ul": true,
-}
+var tagNames = func() map[string]bool {
+	names := map[string]bool{}
+	for k, tags := range []string{
+		"a abbr b big code del em font i ins mark s small span strike strong sub sup tt u",
+		`article blockquote body br center dd div dl dt h1 h2 h3 h4 h5 h6 head hr html li ol p pre section table tbody td th thead tr ul`,
+	} {
+		for name := range strings.FieldsSeq(tags) {
+			names[name] = k == 1
+		}
+	}
+	return names
+}()
 
 const longestTag = len("blockquote")
 
