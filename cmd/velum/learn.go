@@ -20,7 +20,7 @@ All labelled notes and answers teach and judge, in folds that have not seen them
 --dev names others. A model goes into use if it is better beyond chance (velum help learning).
 
 DIR holds words of notes and is for its owner alone: a folder a turn (model, notes that
-were taken and why, scores), report.html, report.json, and models/ with the promoted
+were taken, scores), report.html, report.json, and models/ with the promoted
 model. The same command given again goes on where it stopped.`,
 		Example: `  velum teach learn --in archive/ --gold labelled/ --out learned/
   velum teach learn --in archive/ --gold labelled/ --out learned/ --ask 100 --to brat --questions correct/
@@ -40,7 +40,7 @@ model. The same command given again goes on where it stopped.`,
 	flags.StringVar(&f.Questions, "questions", "", "`PATH` for --ask (default: in DIR)")
 	flags.StringSliceVar(&f.Answers, "answers", nil, "`PATHS` of corrected notes to learn from, in any format")
 	a.noteFlags(c)
-	a.optionFlags(c, "in=learn.in", "gold=learn.gold", "dev=learn.dev", "gate=learn.gate", "oracle=learn.oracle", "labels=learn.labels", "start=learn.start",
+	a.optionFlags(c, "in=learn.in", "gold=learn.gold", "dev=learn.dev", "labels=learn.labels", "start=learn.start",
 		"turns=learn.turns", "slice=learn.slice", "k=choose.k", "min-confidence=choose.min_confidence",
 		"template=train.template", "seed=learn.seed",
 		"lang=report.lang", "workers=run.workers", "memory-limit=run.memory_limit")

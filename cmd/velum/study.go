@@ -26,6 +26,7 @@ or notes where a group is a source. Each trial is done once: a study that was st
 command and ends with the same bytes. Studies in one folder share trials and study.json; it keeps counts, no text and no model.`,
 		Example: `  velum teach study folds --gold labelled/ --kinds crf,primary-care --by document --out study/
   velum teach study curve --gold labelled/ --kinds crf,enet=crf:train.l1=0.5 --shares 20,100 --times 2 --out study/
+  velum teach study grid --gold labelled/ --template boot --vary train.clusters=wc=words.velum:128,wc=words.velum:1024 --out study/
   velum teach study grid --gold labelled/ --vary train.l1=0,0.1 --vary train.l2=0.1,1 --k 2 --beta 2 --out study/`,
 		ValidArgs: study.Names(), Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -18,16 +18,14 @@ notes that it has not seen, and its recall dial is set: which bias towards maski
 reaches which masking recall, at which precision. The scores stand in the model.
 
 A template may look forms up: parts of speech and lemmas (pos, lemma), clusters
-(cluster/NAME; --clusters). What is looked up becomes part of the model file. Of several
-clusterings --choose-clusters takes the one with the best strict F1 on a held-out fifth
-of the training notes, then trains on all; the scores stand in the model. A line "use wc lm
+(cluster/NAME; --clusters). What is looked up becomes part of the model file. velum teach study grid
+--vary train.clusters=... compares clusterings. A line "use wc lm
 mph pos c" stands for groups of the papers, the templates boot, ngrid, vigi and inv for
 their whole sets, networks of the papers are --variant boot, ngrid, b-1... --kind morph makes a table of parts of speech and lemmas from
 treebanks in CoNLL-U.
 
---kind bilstm trains a recurrent network, on all cores; --checkpoint keeps its state
-after every pass, and goes on from it. Its words may begin with the vectors of velum
-teach embed (--set network.vectors=FILE), and it may see notes without capitals and accents
+--kind bilstm trains a recurrent network, on all cores. Its words may begin with the vectors of velum
+embed (--set network.vectors=FILE), and it may see notes without capitals and accents
 (--set network.noise=0.1). --kind ensemble makes one tagger of several (--members,
 --mode) and measures them on --train, which should be notes that they have not seen.
 --init cascade --epochs 2 tunes the network that ships to notes of the house; --kind inverse
@@ -40,7 +38,6 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
   velum teach train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum
   velum teach train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum
   velum teach train --train train/ --template boot --clusters wc=words.velum:1024 --out boot.velum
-  velum teach train --train train/ --template boot --clusters wc=words.velum:128,wc=words.velum:1024 --choose-clusters --out boot.velum
   velum teach train --kind bilstm --train meddocan/train --dev meddocan/dev --labels meddocan --out net.velum
   velum teach train --kind ensemble --members m.velum,net.velum --mode cascade --train meddocan/dev --labels meddocan --out both.velum
   velum teach train --kind morph --train es.conllu.gz,ca.conllu.gz --out morph.velum`,
@@ -66,12 +63,10 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringVar(&f.Dictionary.Category, "category", "PERSON", "dictionary: what they are tagged as")
 	flags.IntVar(&f.MinCount, "min-count", 5, "words: `N` times or more in small letters is a common word")
 	flags.IntVar(&f.MinPatients, "min-patients", 3, "words: in the notes of `N` patients or more")
-	flags.StringSliceVar(&f.Lookups.Clusters, "clusters", nil, "`NAME=FILE:K`, the K clusters of a file of velum teach embed for cluster/NAME of the template; may be repeated")
 	flags.StringVar(&f.Lookups.Rules, "rules", "", "`FILE` of rules that the feature group rules looks at (default: those that ship)")
 	flags.StringVar(&f.Lookups.Morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
-	flags.BoolVar(&f.Choose, "choose-clusters", false, "offer the --clusters one at a time, and none, and take what is best on a held-out fifth of --train")
 	a.noteFlags(c)
 	a.optionFlags(c, "variant=network.variant", "epochs=network.epochs", "seed=network.seed", "members=ensemble.members", "mode=ensemble.mode", "words=inverse.words",
-		"learner=inverse.learner", "template=train.template", "scheme=train.scheme", "l1=train.l1", "l2=train.l2", "iterations=train.iterations", "workers=run.workers")
+		"learner=inverse.learner", "template=train.template", "clusters=train.clusters", "scheme=train.scheme", "l1=train.l1", "l2=train.l2", "iterations=train.iterations", "workers=run.workers")
 	return c
 }

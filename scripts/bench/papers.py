@@ -19,7 +19,7 @@ BOOT = "version 1\nsequence sentence\nuse w %s\n"
 
 
 def boot(groups, clusters=()):
-    return CRF + ["--template-text", BOOT % groups] + [x for c in clusters for x in ("--clusters", "wc=" + c)] + (["--choose-clusters"] if len(clusters) > 1 else [])
+    return CRF + ["--template-text", BOOT % groups] + (["--clusters", ",".join("wc=" + c for c in clusters)] if clusters else [])
 
 
 ONE, ALL = ["{lower}:1024"], ["{words}:128", "{words}:1024", "{lower}:128", "{lower}:1024", "{fold}:128", "{fold}:1024"]
@@ -176,6 +176,11 @@ class Lab:
             args[i:i + 2] = ["--template", file]
         args = [re.sub(r"\{([^}]*)\}", known, x) for x in args]
         unlabelled = name in ("words", "binary", "divergence")
+        if "--clusters" in args and "," in args[args.index("--clusters") + 1]:  # ∀wc: the best of all in three folds
+            i = args.index("--clusters")
+            said = self.run("study", "grid", "--json", "--gold", self.few(train), "--labels", CORPORA[corpus][3], *options, "--k", "3", "--draws", "100", "--workers", "1", "--out", out + ".study",
+                "--template", args[args.index("--template") + 1], "--iterations", "60", "--vary", "train.clusters=" + args[i + 1])
+            args[i + 1] = next(p["at"] for p in json.loads(said)["points"] if p.get("taken")).removeprefix("train.clusters=")
         notes = ["--archive" if unlabelled else "--train", self.few(dev if "ensemble" in args else train)]
         if name == "rules-only":
             notes = []

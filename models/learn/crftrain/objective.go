@@ -5,7 +5,6 @@ import (
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/chain"
-	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/features"
 )
 
@@ -65,7 +64,6 @@ type scratch struct {
 	rows  []float64 // [margin+T+margin][stride]
 	expct chain.Expectation
 	block []float64
-	pair  []float64 // [stride][stride] of one sequence, for descent
 }
 
 // share is a run of sequences and what they add up to.
@@ -87,12 +85,12 @@ func (o *objective) size() int { return len(o.slot) + len(o.pairs) }
 // them.
 func newObjective(c *Corpus, opt TrainOptions) *objective {
 	L := c.set.Len()
-	o := &objective{c: c, workers: opt.Workers, tr: chain.NewTransitions64(c.paths(opt))}
+	o := &objective{c: c, workers: opt.Workers, tr: chain.NewTransitions64(chain.NewWeights(c.set, true))}
 	o.stride = o.tr.Stride
 	o.block = (c.template.Hi - c.template.Lo + 1) * o.stride
 	o.index()
 	o.layout(opt)
-	o.observe(L, opt)
+	o.observe(L)
 	o.forms = make([]float64, len(c.formOf)*o.block)
 	o.excess = make([]float64, c.rows*o.stride)
 	for range gatherShares {
@@ -103,37 +101,9 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 	o.scratch = make([]scratch, max(opt.Workers, 1))
 	for i := range o.scratch {
 		o.scratch[i].block = make([]float64, o.block)
-		o.scratch[i].pair = make([]float64, o.stride*o.stride)
 	}
 	o.cut()
 	return o
-}
-
-// paths returns zero weights for all paths that count in Z. With
-// AllTransitions, labels that were not seen do not exist, as in CRFsuite.
-func (c *Corpus) paths(opt TrainOptions) chain.Weights {
-	w := chain.NewWeights(c.set, !opt.AllTransitions)
-	if opt.AllTransitions {
-		var seen [crf.MaxTags]bool
-		for _, y := range c.tag {
-			seen[y] = true
-		}
-		forbidOthers(w, &seen)
-	}
-	return w
-}
-
-// forbidOthers takes away all paths through labels that were not seen.
-func forbidOthers(w chain.Weights, seen *[crf.MaxTags]bool) {
-	for j := range w.L {
-		if seen[j] {
-			continue
-		}
-		w.Start[j] = chain.Forbidden
-		for i := range w.L {
-			w.Score[i*w.L+j] = chain.Forbidden
-		}
-	}
 }
 
 // cut makes shares of about as many tokens each.
@@ -198,7 +168,7 @@ func (o *objective) shift(g *features.Group) int { return (o.c.template.Hi - g.H
 const denser = 6
 
 // layout finds the slots that have a weight: those that were seen, with rows
-// seen less than MinCount times left out, or all of a row.
+// seen less than MinCount times left out.
 func (o *objective) layout(opt TrainOptions) {
 	c := o.c
 	o.weightStart = make([]int32, 1, len(c.features)+1)
@@ -238,7 +208,7 @@ func (o *objective) layoutFeature(sum []float64, rows, labels int, opt TrainOpti
 			continue
 		}
 		for y, n := range row {
-			if n > 0 || opt.AllStates {
+			if n > 0 {
 				o.slot = append(o.slot, uint16(r*o.stride+y))
 			}
 		}
@@ -349,9 +319,8 @@ func (o *objective) value(u int, k int32) float64 {
 	return float64(o.occurrenceValue[int(k)-len(o.c.form)])
 }
 
-// observe counts transitions and gives weights to those that were seen, and
-// with AllPairs to all that are legal.
-func (o *objective) observe(labels int, opt TrainOptions) {
+// observe counts transitions and gives weights to those that were seen.
+func (o *objective) observe(labels int) {
 	seen := make([]float64, labels*labels)
 	for i := range o.c.sequences {
 		s, T, _ := o.c.sequence(i)
@@ -363,7 +332,7 @@ func (o *objective) observe(labels int, opt TrainOptions) {
 	for i := range labels {
 		for j := range labels {
 			legal := o.tr.Score[i*o.stride+j] > chain.Forbidden
-			if n := seen[i*labels+j]; legal && (n > 0 || opt.AllTransitionWeights) {
+			if n := seen[i*labels+j]; legal && n > 0 {
 				o.pairs = append(o.pairs, pair{uint8(i), uint8(j)})
 				o.observed = append(o.observed, n)
 			}

@@ -1,10 +1,10 @@
 // Package crftrain learns the weights of a CRF from tagged notes: L-BFGS on the elastic
-// net (NGRID §4), parallel over sequences, or stochastic gradient descent (VIGI §9), with
-// the same result for any number of workers. In: a template and notes. Out: a *crf.Model. It stands apart
+// net (NGRID §4), parallel over sequences, with the same result for any number of workers. In: a template and notes. Out: a *crf.Model. It stands apart
 // from package crf so that what tags does not know what learns.
 package crftrain
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -22,29 +22,13 @@ type TrainOptions struct {
 	// L1 and L2 are λ1 and λ2 of R(w) = λ1‖w‖₁ + (λ2/2)‖w‖₂² (VIGI §5.6).
 	// CRFsuite's c1 is λ1, its c2 is λ2/2. With λ1 > 0 OWL-QN is used.
 	L1, L2 float64
-	// SGD makes passes of stochastic gradient descent (VIGI §9) in place of iterations of
-	// L-BFGS. It wants L2 above 0 and no L1.
-	SGD bool
-	// MinCount leaves out features (at one window offset) seen less often;
-	MinCount int
-	// AllStates gives a weight to every label of a feature, not only to those
-	// that it was seen with: the features that speak against a label. They
-	// multiply the weights, and gained nothing on MEDDOCAN.
-	AllStates bool
-	// AllTransitionWeights gives one to all legal transitions.
-	AllTransitionWeights bool
-	// AllTransitions counts illegal paths in Z too, as CRFsuite does.
-	AllTransitions bool
-
+	// MinCount leaves out features (at one window offset) seen less often.
+	MinCount   int
 	Workers    int // cores; 0 means 1. The result does not depend on it.
 	Iterations int // at most; 0 means Iterations
-	Memory     int // steps that L-BFGS remembers; 0 means History
-	// Epsilon stops when ‖gradient‖ < Epsilon·max(1, ‖w‖); 0 means 1e-5.
-	Epsilon float64
 	// Delta stops when the objective fell by less than this share of itself
-	// in the last Period iterations; 0 means Tolerance, and 10.
-	Delta  float64
-	Period int
+	// in the last ten iterations; 0 means Tolerance.
+	Delta float64
 
 	// Init gives the weights to begin with: those of its features and
 	// transitions that the corpus has too. Its tags may be others; those that
@@ -54,11 +38,10 @@ type TrainOptions struct {
 	// training by returning false.
 	Progress func(Progress) bool
 	// Dev scores a model on held-out notes, larger is better. If it is set, it
-	// is asked every DevEvery iterations (0 means 5), and the training stops
+	// is asked every fifth iteration, and the training stops
 	// when no answer of Patience iterations (0 means Patience) was better than the best;
 	// the best model is returned.
 	Dev      func(*crf.Model) (float64, error)
-	DevEvery int
 	Patience int
 
 	// Prune leaves weights out of the model whose absolute value is smaller.
@@ -85,8 +68,11 @@ type Progress struct {
 const (
 	Iterations = 120  // at most: MEDDOCAN gains about 0.1 point of F1 between 80 and 160
 	Patience   = 10   // iterations without a higher score on held-out notes
-	History    = 6    // steps that L-BFGS remembers: CRFsuite's and liblbfgs' default
 	Tolerance  = 1e-5 // share of itself by which the objective must fall
+
+	memory  = 6    // steps that L-BFGS remembers, CRFsuite's and liblbfgs' default: more cost memory and gained nothing
+	period  = 10   // iterations over which the objective must fall: theirs too
+	epsilon = 1e-5 // training stops when ‖gradient‖ < epsilon·max(1, ‖w‖)
 
 	// devEvery is how many iterations lie between two scores on held-out notes:
 	// scoring MEDDOCAN dev takes as long as two or three iterations.
@@ -95,25 +81,8 @@ const (
 
 func (o TrainOptions) withDefaults() TrainOptions {
 	o.Workers = max(o.Workers, 1)
-	o.Iterations = orInt(o.Iterations, Iterations)
-	o.Memory = orInt(o.Memory, History)
-	o.Period = orInt(o.Period, 10) // CRFsuite's and liblbfgs' default
-	o.DevEvery = orInt(o.DevEvery, devEvery)
-	o.Patience = orInt(o.Patience, Patience)
-	if o.Epsilon == 0 {
-		o.Epsilon = 1e-5
-	}
-	if o.Delta == 0 {
-		o.Delta = Tolerance
-	}
+	o.Iterations, o.Patience, o.Delta = cmp.Or(o.Iterations, Iterations), cmp.Or(o.Patience, Patience), cmp.Or(o.Delta, Tolerance)
 	return o
-}
-
-func orInt(v, def int) int {
-	if v == 0 {
-		return def
-	}
-	return v
 }
 
 // Train fits a model to the corpus.
@@ -124,19 +93,13 @@ func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 	if opt.L1 < 0 || opt.L2 < 0 {
 		return nil, errors.New("negative regularization")
 	}
-	if opt.SGD && (opt.L1 > 0 || opt.L2 == 0) {
-		return nil, errors.New("stochastic gradient descent wants a quadratic penalty above 0 (train.l2) and no absolute one (train.l1)")
-	}
 	opt = opt.withDefaults()
 	o := newObjective(c, opt)
-	m := newMinimizer(o.size(), o.evaluate, opt.L1, opt.L2, opt.Memory, opt.Workers)
+	m := newMinimizer(o.size(), o.evaluate, opt.L1, opt.L2, memory, opt.Workers)
 	if opt.Init != nil {
 		o.warm(m.w, opt.Init)
 	}
-	t := &training{o: o, m: m, opt: opt, began: time.Now(), step: m.step}
-	if opt.SGD {
-		t.step = newDescent(o, m).step
-	}
+	t := &training{o: o, m: m, opt: opt, began: time.Now()}
 	if err := t.run(); err != nil {
 		return nil, err
 	}
@@ -149,7 +112,6 @@ type training struct {
 	m     *minimizer
 	opt   TrainOptions
 	began time.Time
-	step  func() bool // makes an iteration and tells whether it got anywhere
 
 	iteration int
 	history   []float64 // objectives
@@ -169,12 +131,12 @@ func (t *training) run() error {
 		if t.opt.Progress != nil && !t.opt.Progress(t.progress(norm)) {
 			return nil
 		}
-		if t.iteration == t.opt.Iterations || t.converged(norm) || !t.step() {
+		if t.iteration == t.opt.Iterations || t.converged(norm) || !t.m.step() {
 			return t.ask()
 		}
 		t.iteration++
-		if t.opt.Dev != nil && t.iteration%t.opt.DevEvery == 0 {
-			if err := t.ask(); err != nil || t.worse > 0 && t.worse*t.opt.DevEvery >= t.opt.Patience {
+		if t.opt.Dev != nil && t.iteration%devEvery == 0 {
+			if err := t.ask(); err != nil || t.worse > 0 && t.worse*devEvery >= t.opt.Patience {
 				return err
 			}
 		}
@@ -182,15 +144,15 @@ func (t *training) run() error {
 }
 
 func (t *training) converged(norm float64) bool {
-	if norm < t.opt.Epsilon*max(1, math.Sqrt(t.m.dot(t.m.w, t.m.w))) {
+	if norm < epsilon*max(1, math.Sqrt(t.m.dot(t.m.w, t.m.w))) {
 		return true
 	}
 	t.history = append(t.history, t.m.value)
 	n := len(t.history)
-	if n <= t.opt.Period {
+	if n <= period {
 		return false
 	}
-	return t.history[n-1-t.opt.Period]-t.m.value < t.opt.Delta*t.m.value
+	return t.history[n-1-period]-t.m.value < t.opt.Delta*t.m.value
 }
 
 // ask scores the present weights on the held-out notes and keeps the best.
@@ -255,7 +217,7 @@ func (t *training) model(w []float64) (*crf.Model, error) {
 			}
 		}
 	}
-	weights := c.paths(t.opt)
+	weights := chain.NewWeights(c.set, true)
 	for k, p := range o.pairs {
 		weights.Score[int(p.from)*weights.L+int(p.to)] = float32(w[len(o.slot)+k])
 	}

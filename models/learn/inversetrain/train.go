@@ -87,7 +87,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 // with is the inverse model around a network.
 func (t *Trainer) with(about tagger.Header, network tagger.Model) (*inverse.Model, error) {
 	h := network.Header()
-	h.Name, h.Parent, h.Offers = about.Name, about.Parent, about.Offers
+	h.Name, h.Parent = about.Name, about.Parent
 	h.Template, h.Resources = "", nil // the network's own
 	m, err := inverse.New(h, t.lists, t.names, t.words, network)
 	if err != nil {

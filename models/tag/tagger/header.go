@@ -22,7 +22,6 @@ type Header struct {
 	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
 	Measured     *Measured          `json:"measured,omitempty"`    // scores and dial are those of real notes; nil: of others, or none
 	Risk         *calibrate.Risk    `json:"risk,omitempty"`        // what its confidences are worth; nil: nobody knows
-	Offers       []Offer            `json:"offers,omitempty"`      // clusterings that one was chosen of, the simplest first
 	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
 }
 
@@ -59,14 +58,6 @@ type Training struct {
 
 	Spans      map[string]int `json:"spans,omitempty"`       // by category
 	SpanTokens map[string]int `json:"span_tokens,omitempty"` // in spans of the category
-}
-
-// Offer is a clustering that was offered to training, or "none", with the
-// strict F1 of a model with it on held-out training notes.
-type Offer struct {
-	Clusters string  `json:"clusters"`
-	StrictF1 float64 `json:"strict_f1"`
-	Taken    bool    `json:"taken,omitempty"`
 }
 
 // Measured says on which notes a model was scored, if those are real ones that

@@ -291,7 +291,7 @@ func (k *checker) learning() {
 	for _, set := range []struct {
 		key   string
 		paths []string
-	}{{"learn.gold", l.Gold}, {"learn.dev", l.Dev}, {"learn.gate", l.Gate}, {"learn.oracle", l.Oracle}} {
+	}{{"learn.gold", l.Gold}, {"learn.dev", l.Dev}} {
 		k.exists(set.key, "name files or folders of labelled notes", set.paths...)
 	}
 	if l.Labels != "" {

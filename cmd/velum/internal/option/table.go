@@ -202,9 +202,10 @@ type Report struct {
 
 // Train is training.
 type Train struct {
-	Template, Scheme, Solver string
-	L2, L1, Bias, Tolerance  float64
-	MinCount, Iterations     int
+	Template, Scheme        string
+	L2, L1, Bias, Tolerance float64
+	MinCount, Iterations    int
+	Clusters                []string
 }
 
 // SVM is how the hyperplanes of an SVM are found.
@@ -237,23 +238,19 @@ type Ensemble struct {
 
 // Learn is self-learning.
 type Learn struct {
-	In            []string
-	Gold          []string
-	Dev           []string
-	Gate          []string
-	Oracle        []string
-	Redraw        int
-	Labels        string
-	Kind          []string
-	Slice         int
-	Turns         int
-	Folds         int
-	Again         bool
-	Start         string
-	Ask           int
-	AskRandom     float64
-	GateTolerance float64
-	Seed          int
+	In        []string
+	Gold      []string
+	Dev       []string
+	Redraw    int
+	Labels    string
+	Kind      []string
+	Slice     int
+	Turns     int
+	Folds     int
+	Again     bool
+	Start     string
+	AskRandom float64
+	Seed      int
 }
 
 // Key is the secret key.
@@ -424,8 +421,8 @@ func (c *Config) trainOptions() []option {
 	t, v := &c.Train, &c.SVM
 	return []option{
 		opt("train.template", &t.Template, "", "Feature template, a built-in name or a file; empty takes the template of the profile's model.", shaping, nameOrFile),
+		opt("train.clusters", &t.Clusters, nil, "Clusters for the groups of the template that are called cluster/NAME: NAME=FILE:K, K clusters of a file of `velum teach embed`. A study compares them: --vary train.clusters=wc=words.velum:128,wc=words.velum:1024.", shaping, large),
 		opt("train.scheme", &t.Scheme, "BIO", "Tag scheme. BIO: on MEDDOCAN BIOESU gained nothing that could be told from chance, and has twice the tags.", shaping, oneOf("BIO", "BIOESU")),
-		opt("train.solver", &t.Solver, "lbfgs", "What finds the weights of a CRF: lbfgs (OWL-QN where train.l1 is above 0), on all cores; or sgd, stochastic gradient descent on one core, whose iterations are passes over the notes, for comparisons: lbfgs is nearer to the minimum after the same time.", shaping, oneOf("lbfgs", "sgd")),
 		opt("train.l2", &t.L2, 1, "Strength of the quadratic penalty, λ₂/2·‖w‖². 1 with min_count 2 scores as 0.5 without a cut-off and halves the weights.", shaping, within(0, 1e6)),
 		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
 		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
@@ -467,8 +464,6 @@ func (c *Config) learnOptions() []option {
 		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile, large),
 		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile, large),
 		opt("learn.dev", &l.Dev, nil, "Labelled notes of the archive for validation, of which nothing is learned: they stop learning, calibrate and judge. Empty: see learn.folds.", aFile, large),
-		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted, and of which nothing is learned; empty takes the notes that turns are judged on.", aFile, large),
-		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile, large),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
 		opt("learn.kind", &l.Kind, []string{"crf"}, "Kind of tagger by turn, from the supervised model on; the last one stays: one that `velum teach train --kind` trains on labelled notes. crf trains in a fifth of the time of a network; crf,bilstm has a CRF tag what a network then learns from. Several, as crf+bilstm, all learn from the same notes and teach together: an ensemble by ensemble.mode; of two of a kind the second network has the next seed. crf,crf+bilstm gained most from reports to short notes."),
 		opt("learn.redraw", &l.Redraw, 1, "Copies of each note of the archive that a turn learns from, each with other names and places (surrogates drawn by the seed): so a model does not learn by heart the names that its teacher found. 0: the notes as they stand.", within(0, 10)),
@@ -477,9 +472,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.folds", &l.Folds, 5, "Folds that all labelled notes and answers are dealt out to where no --dev is named: every fold is judged by models that learned from the others alone, teachers too, and the model in use learns from all. Each fold costs a turn as much as the turn itself. 0: nothing is measured.", within(0, 20)),
 		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
 		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile, large),
-		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
 		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
-		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a turn's model may lose, net of what it gains, before it is not promoted, in what is masked altogether and in what is found or masked of each category; only what is lost beyond chance counts. Stored turns are judged again when it changes.", within(0, 1)),
 		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
 	}
 }

@@ -24,14 +24,10 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-const (
-	answersName   = "answers.jsonl"
-	questionsName = "questions.jsonl"
-)
+const answersName = "answers.jsonl"
 
 // unsure picks the notes of a slice that a person should correct.
 func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Questions, error) {
-	defer l.spent.on("ask")()
 	src := archive.NewSlice(l.archive, from, to)
 	taken, err := l.learnedFrom()
 	if err != nil {
@@ -253,7 +249,7 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 		return err
 	}
 	given := flow.Labelled{Paths: paths, Config: l.cfg}
-	taken, err := l.writeAnswers(ctx, &given, l.asked, draft.Path(answersName))
+	taken, err := l.writeAnswers(ctx, &given, draft.Path(answersName))
 	if err == nil && taken.Notes == 0 {
 		err = exit.Errorf(exit.Config, "give the notes that --ask wrote, corrected", "%s: none of the notes was asked about", paths[0])
 	}
@@ -277,16 +273,16 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 
 // writeAnswers copies those labelled notes that are wanted. The first of notes
 // with one id counts.
-func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked map[string]string, path string) (r turns.Answers, err error) {
+func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, path string) (r turns.Answers, err error) {
 	dst, err := write.Create("jsonl", path, write.TextOptions{Gold: true})
 	if err != nil {
 		return r, err
 	}
-	n := &answering{Counted: notes.Counted{Text: dst, Gold: true}, asked: asked}
+	n := &answering{Counted: notes.Counted{Text: dst, Gold: true}, asked: l.asked}
 	had := map[string]bool{}
 	err = from.Each(func(src pipeline.Source) error {
 		keep := input.NewKeep(src, func(id []byte) bool {
-			_, wanted := asked[string(id)]
+			_, wanted := l.asked[string(id)]
 			fresh := wanted && !had[string(id)]
 			if fresh {
 				had[string(id)] = true
@@ -327,14 +323,7 @@ func (a *answering) Put(b *pipeline.Batch) error {
 // answers to one note, the later one counts.
 func (l *learning) loadAnswers() error {
 	l.asked, l.answers, l.answered = map[string]string{}, nil, turns.Answers{}
-	asked := l.folders("ask")
-	for _, t := range l.turns {
-		asked = append(asked, filepath.Join(l.out, t.Name()))
-		if t.Asked > 0 && len(l.oracle.Paths) > 0 {
-			l.answers = append(l.answers, flow.Labelled{Paths: []string{filepath.Join(l.out, t.Name(), answersName)}})
-		}
-	}
-	for _, folder := range asked {
+	for _, folder := range l.folders("ask") {
 		q, err := turns.ReadQuestions(filepath.Join(folder, turns.AskedName))
 		if err != nil {
 			return err
@@ -375,46 +364,5 @@ func (l *learning) newest(a *flow.Labelled, had map[string]bool) error {
 		}
 	}
 	a.Keep = keep
-	return nil
-}
-
-// question is learn.ask: the turn asks about notes of its slice. With an
-// oracle they are answered at once.
-func (w *turning) question(ctx context.Context) error {
-	if w.of.cfg.Learn.Ask == 0 {
-		return nil
-	}
-	q, err := w.of.unsure(ctx, w.of.cfg.Learn.Ask, w.record.Slice.From, w.record.Slice.To)
-	if err != nil {
-		return err
-	}
-	if len(w.of.oracle.Paths) == 0 {
-		if err := w.of.writeQuestions(ctx, q, "jsonl", w.draft.Path(questionsName)); err != nil {
-			return err
-		}
-	}
-	data, err := q.File()
-	if err == nil {
-		err = w.draft.Write(turns.AskedName, data)
-	}
-	if err != nil {
-		return err
-	}
-	w.record.Asked = len(q.Notes)
-	for _, n := range q.Notes {
-		w.of.asked[n.ID] = n.Said
-	}
-	if len(w.of.oracle.Paths) == 0 {
-		return nil
-	}
-	path := w.draft.Path(answersName)
-	if _, err := w.of.writeAnswers(ctx, &w.of.oracle, q.SaidOf(), path); err != nil {
-		return err
-	}
-	w.of.answers = append(w.of.answers, flow.Labelled{Paths: []string{path}})
-	if err := w.of.newest(&w.of.answers[len(w.of.answers)-1], map[string]bool{}); err != nil {
-		return err
-	}
-	w.of.divide()
 	return nil
 }

@@ -1,9 +1,7 @@
 package learn
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +32,7 @@ import (
 //
 //	slice ─> tokenize ─> tag ─> resolve ─> teacher ─> choose ─> candidates, records
 //	records ─> choose.Final ─> keys
-//	candidates ─> notes of those keys ─> selected.parquet, chosen.jsonl
+//	candidates ─> notes of those keys ─> selected.parquet
 func (w *turning) choose(ctx context.Context) error {
 	w.record.Groups = slices.Clone(w.of.last().Groups)
 	known, err := w.taken()
@@ -42,15 +40,10 @@ func (w *turning) choose(ctx context.Context) error {
 		return err
 	}
 	w.record.Slice.From, w.record.Slice.To = w.of.nextSlice()
-	if err := w.question(ctx); err != nil {
-		return err
-	}
 	src := archive.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
 	pool := &pool{turning: w, known: known, senses: choose.Senses{}}
 	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), "notes", w.record.Slice.To-w.record.Slice.From)
-	tagged := w.of.spent.on("tag")
 	err = w.candidates(ctx, input.NewKeep(src, pool.fresh), candidatesName, pool, progress) // what is sure enough is known when all was seen
-	tagged()
 	progress.End()
 	if err := errors.Join(err, src.Close()); err != nil {
 		return err
@@ -202,57 +195,33 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 		return errors.Join(err, file.Close())
 	}
 	err = pipeline.Run(ctx, src, steps, flow.Watched{Sink: p, Progress: progress}, &w.of.stats)
-	return errors.Join(flow.InputError(err), w.closed(p.file, file))
+	_, _, closed := p.file.Close()
+	return errors.Join(flow.InputError(err), closed, file.Close())
 }
 
-// closed ends a file of tagged notes and reads it again.
-func (w *turning) closed(t *write.Tagged, file durable.File) error {
-	rows, digest, err := t.Close()
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	have, found, err := write.Verify("selected", file, info.Size())
-	if err == nil && (have != rows || found != digest) {
-		err = &durable.IntegrityError{Path: info.Name(), Cause: fmt.Sprintf("re-read gives %d rows, wrote %d", have, rows)}
-	}
-	return errors.Join(err, file.Close())
-}
-
-// take chooses among the candidates and writes them, with the reasons.
+// take chooses among the candidates and writes them.
 func (w *turning) take(p *pool) error {
 	s, err := w.selector(p.records)
 	if err != nil {
 		return err
 	}
-	chosen := w.of.spent.on("choose")
 	sound, err := w.sound(p)
 	if err != nil {
 		return err
 	}
 	result, err := choose.Final(slices.Values(sound), s.Target)
-	chosen()
 	if err != nil {
 		return err
 	}
-	defer w.of.spent.on("copy")()
 	w.record.Selection = s.Report(&result, 0)
 	if len(result.Keys) == 0 {
 		return nil
 	}
-	why, err := w.draft.Create(chosenName)
-	if err != nil {
-		return err
-	}
 	to, err := w.draft.Create(selectedName)
-	if err != nil {
-		return errors.Join(err, why.Close())
+	if err == nil {
+		err = w.copyChosen(p, result.Keys, to)
 	}
-	err = w.copyChosen(p, result.Keys, to, why)
-	if err := errors.Join(err, why.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	w.record.Groups = append(w.record.Groups, turns.Group{Turn: w.record.Number, File: filepath.ToSlash(filepath.Join(w.record.Name(), selectedName)), Notes: len(result.Keys)})
@@ -301,63 +270,26 @@ func (w *turning) selector(records []choose.Record) (*selection.Selector, error)
 // mostWithout is the largest share of notes without spans that is taken.
 const mostWithout = 0.99
 
-// chosenNote is a line of chosen.jsonl: why a note was taken. It has no word of
-// the note.
-type chosenNote struct {
-	ID         string           `json:"id"`
-	Confidence float64          `json:"confidence"`
-	Tokens     uint32           `json:"tokens"`
-	Spans      map[string]uint8 `json:"spans"`       // stratum: spans by category
-	SpanTokens map[string]uint8 `json:"span_tokens"` // and their tokens
-}
-
-// copyChosen copies the candidates of some rows, which rise, and writes why
-// they were taken.
-func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io.Writer) error {
+// copyChosen copies the candidates of some rows, which rise.
+func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File) error {
 	out, err := write.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
-	var reasons bytes.Buffer
-	lines := json.NewEncoder(&reasons)
 	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
 		p.pick = p.pick[:0]
 		for i := range b.Len() {
-			for len(p.records) > 0 && p.records[0].Row < selection.NoteRow(b, i) {
-				p.records = p.records[1:]
-			}
-			if len(keys) == 0 || selection.NoteRow(b, i) != keys[0].Row {
-				continue
-			}
-			keys = keys[1:]
-			p.pick = append(p.pick, i)
-			if err := lines.Encode(w.reason(b, i, &p.records[0])); err != nil {
-				return err
+			if len(keys) > 0 && selection.NoteRow(b, i) == keys[0].Row {
+				keys, p.pick = keys[1:], append(p.pick, i)
 			}
 		}
-		if _, err := why.Write(reasons.Bytes()); err != nil {
-			return err
-		}
-		reasons.Reset()
 		return out.PutNotes(b, p.pick)
 	})
 	if err == nil && len(keys) > 0 {
 		err = &durable.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and not found", len(keys))}
 	}
-	return errors.Join(err, w.closed(out, to))
-}
-
-func (w *turning) reason(b *pipeline.Batch, i int, r *choose.Record) chosenNote {
-	n := chosenNote{
-		ID: string(b.ID.At(i)), Confidence: r.Confidence.Float(), Tokens: r.Tokens,
-		Spans: map[string]uint8{}, SpanTokens: map[string]uint8{},
-	}
-	for k, c := range w.of.tagSet.Categories {
-		if r.Spans[k] > 0 {
-			n.Spans[c.String()], n.SpanTokens[c.String()] = r.Spans[k], r.Lengths[k]
-		}
-	}
-	return n
+	_, _, closed := out.Close()
+	return errors.Join(err, closed, to.Close())
 }
 
 // eachTagged reads a file of the draft batch by batch.

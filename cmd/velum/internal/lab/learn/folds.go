@@ -211,7 +211,6 @@ func (l *learning) shipped(n int) (*turns.Turn, *turns.Base) {
 
 // scored tags the notes that models are judged on, each judge's with its model, and scores them.
 func (l *learning) scored(ctx context.Context, pick picked) (*score.Scorer, error) {
-	defer l.spent.on("score")()
 	s := score.New(score.Options{Map: l.toSet})
 	for _, judge := range l.judges() {
 		m, err := pick(judge)

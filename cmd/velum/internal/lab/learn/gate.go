@@ -2,21 +2,21 @@ package learn
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/score"
 )
 
-// judge scores the model of the turn, and decides whether it goes into use.
+// judge scores the model of the turn, and decides whether it takes the place of the one in use. Both tag the same notes; all
+// differences are judged by their intervals, paired by note, so a few notes decide nothing: see turns.Judgment. What people have
+// answered since the one in use is in both: see base. A model that was given and that learning cannot train again is compared as it
+// is.
 func (t *turning) judge(ctx context.Context) error {
 	if !t.of.measured() {
-		t.record.Decide(t.of.cfg.Learn.GateTolerance) // nothing was compared: the newest one is in use
+		t.record.Decide() // nothing was compared: the newest one is in use
 		return nil
 	}
 	now, err := t.of.scored(ctx, t.newest)
@@ -24,36 +24,17 @@ func (t *turning) judge(ctx context.Context) error {
 		return err
 	}
 	t.record.Validation = turns.ScoresOf(now.Report())
-	return t.gate(ctx, now)
-}
-
-// gate compares the turn's model with the one in use, and decides whether it takes its place. Both tag the same notes; all
-// differences are judged by their intervals, paired by note, so a few notes decide nothing: see turns.Judgment. What people have
-// answered since the one in use is in both: see base. A model that was given and that learning cannot train again is compared as it
-// is. now is nil where a turn is judged again.
-func (t *turning) gate(ctx context.Context, now *score.Scorer) (err error) {
-	j := &t.record.Judgment
-	j.Was, j.Better, j.Compared = nil, nil, nil
-	guarded := now
-	if len(t.of.cfg.Learn.Gate) > 0 {
-		if guarded, err = t.of.guarded(ctx, t.newest); err != nil {
-			return err
-		}
-		scores := turns.ScoresOf(guarded.Report())
-		t.record.Gate = &scores
-	}
 	if t.record.Number > 0 && !t.sameAgain() {
-		if err := t.compare(ctx, now, guarded); err != nil {
+		if err := t.compare(ctx, now); err != nil {
 			return err
 		}
 	}
-	j.Decide(t.of.cfg.Learn.GateTolerance)
+	t.record.Decide()
 	return nil
 }
 
-// compare compares the turn's model with the one in use: their strict F1 on the notes that turns are judged on, what they find and
-// mask on those on which nothing may be lost.
-func (t *turning) compare(ctx context.Context, now, guarded *score.Scorer) error {
+// compare compares the turn's model with the one in use: their strict F1, and what they find and mask.
+func (t *turning) compare(ctx context.Context, now *score.Scorer) error {
 	was, err := t.of.scored(ctx, t.before)
 	if err != nil {
 		return err
@@ -65,69 +46,12 @@ func (t *turning) compare(ctx context.Context, now, guarded *score.Scorer) error
 		return err
 	}
 	t.record.Better = &[2]float64{report.Rounded(ends.F1[0]), report.Rounded(ends.F1[1])}
-	if len(t.of.cfg.Learn.Gate) > 0 {
-		if was, err = t.of.guarded(ctx, t.before); err != nil {
-			return err
-		}
-	}
-	t.record.Compared, err = turns.Compare(was, guarded)
+	t.record.Compared, err = turns.Compare(was, now)
 	return err
-}
-
-// rejudge judges stored turns again: those that were judged with another tolerance, and those that were compared with another model
-// than the one that is in use before them by now. A turn that was not measured is in use as before.
-func (l *learning) rejudge(ctx context.Context) error {
-	for _, t := range l.turns[min(1, len(l.turns)):] {
-		in, tolerance := l.inUseBefore(t.Number), l.cfg.Learn.GateTolerance
-		if t.Beside == in.Number && t.Tolerance == tolerance {
-			continue
-		}
-		if t.Beside != in.Number && t.Validation.Notes > 0 {
-			t.Beside = in.Number
-			if err := l.compareAgain(ctx, t); err != nil {
-				return fmt.Errorf("turn %d: %w", t.Number, err)
-			}
-		}
-		t.Decide(tolerance)
-		data, err := t.Encoded()
-		if err != nil {
-			return err
-		}
-		if err := durable.WriteFile(nil, filepath.Join(l.out, t.Name(), turns.FileName), data); err != nil {
-			return err
-		}
-		l.console.Log.Info("turn judged again", "turn", t.Number, "in_use", t.InUse())
-	}
-	return nil
-}
-
-// compareAgain compares a stored turn with the model that is in use before it.
-func (l *learning) compareAgain(ctx context.Context, t *turns.Turn) error {
-	for _, f := range l.folds {
-		if err := f.load(t.Number + 1); err != nil {
-			return err
-		}
-	}
-	w := &turning{of: l, record: t}
-	now, err := l.scored(ctx, w.newest)
-	if err != nil {
-		return err
-	}
-	return w.gate(ctx, now)
 }
 
 // picked gives the model by which a judge tags its notes.
 type picked = func(judge *learning) (*flow.Model, error)
-
-// guarded scores on the notes of the gate, which no model has seen.
-func (l *learning) guarded(ctx context.Context, pick picked) (*score.Scorer, error) {
-	m, err := pick(l)
-	if err != nil {
-		return nil, err
-	}
-	s := score.New(score.Options{Map: l.toSet})
-	return s, l.gate.ScoreTo(ctx, flow.With(l.cfg, m), s)
-}
 
 // sameAgain tells whether the turn learned from what the model in use has, and from new answers: there is nothing else that
 // could have them.

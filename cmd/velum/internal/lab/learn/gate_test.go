@@ -2,17 +2,14 @@ package learn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -78,11 +75,7 @@ func gated(t *testing.T, was, now knower, notes []string, sets ...string) *turns
 		return m
 	}
 	w := &turning{of: l, record: &turns.Turn{Number: 1, Base: &turns.Base{}}, next: made(now), protected: made(was)}
-	scored, err := l.scored(context.Background(), w.newest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.gate(context.Background(), scored); err != nil {
+	if err := w.judge(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return w.record
@@ -106,44 +99,6 @@ func TestGate(t *testing.T) {
 		got := gated(t, was, now, notes)
 		if said := fmt.Sprint(got.Gated); got.Promoted != c.promoted || said != c.want {
 			t.Errorf("%d names lost: in use %v, %s; want %v, %s; better %v", c.lost, got.Promoted, said, c.promoted, c.want, *got.Better)
-		}
-	}
-}
-
-// A stored turn is judged again by what was compared when the tolerance changes. What the turn made keeps its digest.
-func TestRejudge(t *testing.T) {
-	l := learningOf(1000, 10, 0.851, 0.934)
-	l.console, l.out = &console.Console{Log: slog.New(slog.DiscardHandler)}, t.TempDir()
-	l.turns[0].Judgment = turns.Judgment{Beside: -1, Promoted: true}
-	l.turns[1].Judgment = turns.Judgment{Better: &[2]float64{0.05, 0.1}, Compared: []turns.GateLine{
-		{Category: "ALL", Measure: "masked_recall", Was: 0.99, Now: 0.985, Ends: [2]float64{-0.01, -0.001}, Lost: 15},
-	}}
-	l.turns[1].Decide(0)
-	for _, turn := range l.turns {
-		turn.Schema = turns.TurnSchema
-		if turn.Number > 0 {
-			turn.Parent = l.turns[0].Sum
-		}
-		data, err := turn.Encoded()
-		if err == nil {
-			err = errors.Join(os.MkdirAll(filepath.Join(l.out, turn.Name()), 0o700), os.WriteFile(filepath.Join(l.out, turn.Name(), turns.FileName), data, 0o600))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []struct {
-		tolerance float64
-		promoted  bool
-	}{{0, false}, {0.01, true}, {0.001, false}} {
-		l.cfg.Learn.GateTolerance = c.tolerance
-		sum := l.turns[1].Sum
-		if err := l.rejudge(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		stored, err := turns.Read(filepath.Join(l.out, "turn-01"), l.turns[:1])
-		if err != nil || stored.Promoted != c.promoted || stored.Sum != sum || stored.Tolerance != c.tolerance || l.inUse().Promoted != true {
-			t.Errorf("tolerance %g: %v, %+v", c.tolerance, err, stored)
 		}
 	}
 }

@@ -10,15 +10,12 @@ import (
 func (l *learning) splitGold() error {
 	g := &l.cfg.Learn
 	of := func(paths []string) flow.Labelled { return flow.Labelled{Paths: paths, Config: l.cfg} }
-	l.gold, l.dev, l.gate, l.oracle = of(g.Gold), of(g.Dev), of(g.Gate), of(g.Oracle)
+	l.gold, l.dev = of(g.Gold), of(g.Dev)
 	l.known = map[string]bool{}
-	for _, set := range []*flow.Labelled{&l.gold, &l.dev, &l.gate, &l.oracle} {
+	for _, set := range []*flow.Labelled{&l.gold, &l.dev} {
 		ids, err := set.IDs()
 		if err != nil {
 			return err
-		}
-		if set == &l.oracle {
-			break // its notes are in the archive to be asked about
 		}
 		for _, id := range ids {
 			l.known[id] = true
@@ -30,9 +27,6 @@ func (l *learning) splitGold() error {
 	}
 	if l.goldIDs = flow.ByHash(l.goldIDs, g.Seed); g.Folds > 0 {
 		l.deal(l.goldIDs)
-	}
-	if len(g.Dev)+len(g.Gold) == 0 {
-		l.dev = l.gate
 	}
 	return nil
 }

@@ -9,11 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -81,7 +79,6 @@ func learnLocked(ctx context.Context, c *console.Console, cfg *option.Config, f 
 	if err != nil || f.Ask > 0 {
 		return err
 	}
-	l.console.Log.Info("time spent, in seconds", l.spent.seconds()...)
 	return l.print(c.Out)
 }
 
@@ -128,13 +125,13 @@ type learning struct {
 	archive *archive.Archive
 	fence   *fence.Fence
 
-	gold, dev, gate, oracle flow.Labelled
-	goldIDs                 []string          // of the notes of gold that are learned from
-	known                   map[string]bool   // ids of labelled notes, which are not learned from again
-	options                 string            // digest of what shapes a turn
-	asked                   map[string]string // ids that a person was asked about, and what was asked (digestOf)
-	answers                 []flow.Labelled   // corrected notes, in the order in which they came
-	answered                turns.Answers     // of people, all together
+	gold, dev flow.Labelled
+	goldIDs   []string          // of the notes of gold that are learned from
+	known     map[string]bool   // ids of labelled notes, which are not learned from again
+	options   string            // digest of what shapes a turn
+	asked     map[string]string // ids that a person was asked about, and what was asked (digestOf)
+	answers   []flow.Labelled   // corrected notes, in the order in which they came
+	answered  turns.Answers     // of people, all together
 
 	folds  []*learning     // that judge; none where validation notes are named, or nothing is labelled
 	foldOf map[string]int  // of the ids of labelled notes and answers
@@ -145,36 +142,6 @@ type learning struct {
 	turns []*turns.Turn
 	model *flow.Model // of the last turn
 	stats pipeline.Stats
-	spent spent
-}
-
-// spent is the time that parts of the work took in this process: for the log,
-// never for a file that has to come out the same.
-type spent struct {
-	names []string
-	times map[string]time.Duration
-}
-
-// on begins a part; the function that it returns ends it.
-func (s *spent) on(name string) (end func()) {
-	began := time.Now()
-	return func() {
-		if s.times == nil {
-			s.times = map[string]time.Duration{}
-		}
-		if _, known := s.times[name]; !known {
-			s.names = append(s.names, name)
-		}
-		s.times[name] += time.Since(began)
-	}
-}
-
-// seconds returns pairs of a name and a time, for the log.
-func (s *spent) seconds() (pairs []any) {
-	for _, name := range s.names {
-		pairs = append(pairs, name, math.Round(s.times[name].Seconds()*10)/10)
-	}
-	return pairs
 }
 
 func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, out string) (*learning, error) {
@@ -262,7 +229,7 @@ func (l *learning) finished() bool {
 	switch {
 	case last.Answers < len(l.answers):
 		return false // a person has said something new
-	case last.Number >= l.cfg.Learn.Turns || l.waiting():
+	case last.Number >= l.cfg.Learn.Turns:
 		return true
 	case l.unmeasuredEnd():
 		return true
@@ -274,18 +241,11 @@ func (l *learning) finished() bool {
 	return !l.cfg.Learn.Again && last.Slice.To >= l.archive.Rows()
 }
 
-// waiting tells whether the last turn asked what nobody has answered.
-func (l *learning) waiting() bool {
-	last := l.last()
-	return last.Asked > 0 && len(l.oracle.Paths) == 0 && last.Answers == len(l.answers)
-}
-
 // since returns the turn from which patience counts: the first one that
-// learned, or that had the latest answers of a person. A turn that an oracle
-// answered is no new beginning.
+// learned, or that had the latest answers of a person.
 func (l *learning) since() int {
 	n := l.last().Number
-	for n > 1 && (l.turns[n-1].Answers == l.last().Answers || len(l.oracle.Paths) > 0) {
+	for n > 1 && l.turns[n-1].Answers == l.last().Answers {
 		n--
 	}
 	return n

@@ -26,13 +26,12 @@ const (
 	modelName    = turns.ModelName
 	baseName     = "base.velum"
 	selectedName = "selected.parquet"
-	chosenName   = "chosen.jsonl"
 )
 
 // notShaping are the options of learning that change no turn, only how many
 // there are and where things stand. Inputs count by content.
 var notShaping = []string{
-	"learn.in", "learn.gold", "learn.dev", "learn.gate", "learn.oracle", "learn.turns", "learn.gate_tolerance",
+	"learn.in", "learn.gold", "learn.dev", "learn.turns",
 }
 
 // digest names everything that shapes a turn, besides the turn before.
@@ -42,7 +41,7 @@ func (l *learning) digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(h, "%s%s\n%s %s %s %s\n", run.OutputVersion, base, l.gold.Digest, l.dev.Digest, l.gate.Digest, l.oracle.Digest)
+	fmt.Fprintf(h, "%s%s\n%s %s\n", run.OutputVersion, base, l.gold.Digest, l.dev.Digest)
 	for i := range l.archive.Files {
 		fmt.Fprintf(h, "%x\n", l.archive.Files[i].SHA256)
 	}
@@ -96,7 +95,7 @@ func (l *learning) resume(ctx context.Context, backTo int) error {
 		return exit.Errorf(exit.Config, fmt.Sprintf("give --back-to %d to go on with the new ones, or another --out", last.Number),
 			"options or input are not those of turn %d", last.Number)
 	}
-	if err := errors.Join(l.loadModel(l.last()), l.rejudge(ctx)); err != nil {
+	if err := l.loadModel(l.last()); err != nil {
 		return err
 	}
 	return l.settle()
@@ -144,7 +143,6 @@ func (l *learning) parsed(name string, data []byte) (*flow.Model, error) {
 
 // commit writes turn.json and gives the folder its name.
 func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
-	defer l.spent.on("commit")()
 	entries, err := os.ReadDir(filepath.Dir(draft.Path("x")))
 	if err != nil {
 		return err

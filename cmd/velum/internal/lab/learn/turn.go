@@ -198,7 +198,6 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 	if k, ok := flow.KindNamed(kind); ok && !k.Anew {
 		t.Options.Init = w.init(name)
 	}
-	reading := w.of.spent.on("read")
 	if err := t.Prepare(); err != nil {
 		return nil, err
 	}
@@ -206,8 +205,6 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 	if err != nil {
 		return nil, err
 	}
-	reading()
-	defer w.of.spent.on("train")()
 	m, err := t.Fit(ctx)
 	if err != nil {
 		return nil, err

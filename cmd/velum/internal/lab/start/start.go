@@ -280,7 +280,7 @@ func (m *month) learning(ctx context.Context) (*option.Config, error) {
 	}
 	cfg := *m.cfg
 	l := &cfg.Learn
-	l.In, l.Gold, l.Dev, l.Oracle, l.Start, l.Turns, l.Ask, l.Again = []string{m.Options.In}, nil, nil, nil, start, 0, 0, true
+	l.In, l.Gold, l.Dev, l.Start, l.Turns, l.Again = []string{m.Options.In}, nil, nil, start, 0, true
 	return &cfg, nil
 }
 

@@ -23,9 +23,16 @@ type arm struct {
 	digest   string // of kind and options
 }
 
-// parseArm reads [NAME=]KIND[:KEY=VALUE]..., as lean=bilstm:train.template=network-lean.
+// parseArm reads [NAME=]KIND[:KEY=VALUE]..., as lean=bilstm:train.template=network-lean. A value may hold colons itself, as that
+// of train.clusters does.
 func (s *study) parseArm(text string) (*arm, error) {
 	parts := strings.Split(text, ":")
+	for k := len(parts) - 1; k > 1; k-- {
+		if !strings.Contains(parts[k], "=") {
+			parts[k-1] += ":" + parts[k]
+			parts = slices.Delete(parts, k, k+1)
+		}
+	}
 	a := &arm{name: text, kind: parts[0], settings: parts[1:]}
 	if name, kind, named := strings.Cut(parts[0], "="); named {
 		a.name, a.kind = name, kind
@@ -36,7 +43,21 @@ func (s *study) parseArm(text string) (*arm, error) {
 // with is the arm with more settings.
 func (s *study) with(a *arm, settings []string) (*arm, error) {
 	n := &arm{name: a.name, kind: a.kind, settings: append(slices.Clone(a.settings), settings...)}
-	return n, s.load(n)
+	if err := s.load(n); err != nil {
+		return nil, err
+	}
+	return n, s.trainable(n)
+}
+
+// trainable tells what cannot be trained, before hours of trials.
+func (s *study) trainable(a *arm) error {
+	if !a.learns {
+		return nil
+	}
+	if _, err := s.training(a, nil); err != nil {
+		return fmt.Errorf("%s: %w", a.name, err)
+	}
+	return nil
 }
 
 // load reads the options of an arm and names all that shapes its trials.

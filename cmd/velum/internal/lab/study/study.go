@@ -127,9 +127,9 @@ func (s *study) prepare() (err error) {
 		if slices.ContainsFunc(s.arms, func(b *arm) bool { return b.name == a.name }) {
 			return exit.Errorf(exit.Config, "give one of them another name, as two="+text, "--kinds: %s comes twice", a.name)
 		}
-		if a.learns { // what cannot be trained is told before hours of trials
-			if _, err := s.training(a, nil); err != nil {
-				return fmt.Errorf("%s: %w", a.name, err)
+		if len(s.Vary) == 0 { // else what is varied may be what it wants
+			if err := s.trainable(a); err != nil {
+				return err
 			}
 		}
 		s.arms = append(s.arms, a)

@@ -19,12 +19,12 @@ import (
 	"github.com/velum-health/velum/models/word/morph"
 )
 
-// Lookups say what a template's slots look up: --clusters, --morph and --rules.
+// Lookups say what a template's slots look up: train.clusters, --morph and --rules.
 type Lookups struct {
 	Morph    string
 	Rules    string
-	Clusters []string
-	Without  []string // groups that are taken out of the template: clusterings that were not chosen, or what a study leaves out
+	clusters []string // of the configuration
+	Without  []string // groups that are taken out of the template, where a study leaves some out
 }
 
 // fill fills the slots that the template asks for: from the flags, then from
@@ -58,7 +58,7 @@ func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...feat
 
 // given are the slots that the flags fill.
 func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r features.Resources, err error) {
-	for _, text := range l.Clusters {
+	for _, text := range l.clusters {
 		if err := openClusters(&r, t, text); err != nil {
 			return r, err
 		}
@@ -89,12 +89,6 @@ func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r fea
 		}
 	}
 	return r, nil
-}
-
-// clusterGroup is the group of a template that NAME=FILE:K is for.
-func clusterGroup(text string) string {
-	name, _, _ := flow.CutClusters(text)
-	return "cluster/" + name
 }
 
 // openClusters fills the group cluster/NAME of NAME=FILE:K.

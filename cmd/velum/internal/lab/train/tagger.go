@@ -38,9 +38,7 @@ type Training struct {
 	tagSet  *pipeline.TagSet
 	trainer tagger.Trainer
 	Taught  *teach.Sink
-	Offers  []tagger.Offer // of clusterings, where one was chosen
-	cold    bool           // do not begin at the weights of --init
-	like    bool           // without a template take that of --init
+	like    bool // without a template take that of --init
 }
 
 // New is a training with these options, which Prepare has still to look at.
@@ -54,9 +52,6 @@ func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o 
 		if err := o.need(); err != nil {
 			return err
 		}
-	}
-	if o.Choose && len(o.Lookups.Clusters) == 0 {
-		return exit.Errorf(exit.Config, "offer some with --clusters", "--choose-clusters: there is nothing to choose from")
 	}
 	t := New(c, cfg, o)
 	t.like = o.Init != ""
@@ -81,18 +76,10 @@ func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o 
 	return t.save(m)
 }
 
-// learnAll adds the training notes to the corpus, after the choice of clusters.
+// learnAll adds the training notes to the corpus.
 func (t *Training) learnAll(ctx context.Context) error {
 	gold := flow.Labelled{Paths: t.Options.Train, Config: t.cfg}
-	teach := func(t *Training, notes *flow.Labelled) error {
-		return notes.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) })
-	}
-	if t.Options.Choose {
-		if err := t.Choose(ctx, gold, 0, teach); err != nil {
-			return err
-		}
-	}
-	err := teach(t, &gold)
+	err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) })
 	flow.WarnUnknown(t.Console, strings.Join(gold.Paths, ", "), gold.Unknown)
 	return err
 }
@@ -159,6 +146,7 @@ func (t *Training) template(m *Materials) error {
 	} else if words != nil {
 		from = slices.Insert(from, 0, features.Resources{Slots: map[string]features.Slot{"cluster/common": words}})
 	}
+	t.Options.Lookups.clusters = t.cfg.Train.Clusters
 	return t.Options.Lookups.fill(&m.Resources, m.Template, from...)
 }
 
@@ -259,7 +247,7 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		progress.Say("%s", said)
 		return ctx.Err() == nil
 	}}
-	if t.Options.Init != "" && !t.cold {
+	if t.Options.Init != "" {
 		from, err := t.initial()
 		if err != nil {
 			return nil, err
@@ -301,7 +289,7 @@ func (t *Training) initial() (*flow.Model, error) {
 }
 
 func (t *Training) about() tagger.Header {
-	return tagger.Header{Name: t.Options.modelName(), Fingerprints: map[string]string{tagger.PatternsPrint: patterns.Version}, Offers: t.Offers}
+	return tagger.Header{Name: t.Options.modelName(), Fingerprints: map[string]string{tagger.PatternsPrint: patterns.Version}}
 }
 
 // save writes the model beside its place and renames it.
@@ -319,9 +307,6 @@ func (t *Training) save(m *flow.Model) error {
 		"model": t.Options.Out, "sha256": hex.EncodeToString(sum[:]), "bytes": len(data),
 		"notes": t.Taught.Notes, "tokens": t.Taught.Tokens, "spans": t.Taught.Spans, "off_border": t.Taught.OffBorder,
 		"training": h.Training, "scores": h.Scores, "recall_dial": h.RecallDial,
-	}
-	if len(h.Offers) > 0 {
-		result["offers"] = h.Offers
 	}
 	if sized, ok := m.Model.(tagger.Sized); ok {
 		features, weights := sized.Size()
@@ -343,9 +328,6 @@ func (t *Training) save(m *flow.Model) error {
 		if _, err := t.Printf("  %s\n", summary.Summary()); err != nil {
 			return err
 		}
-	}
-	if err := printOffers(t.Out, h.Offers); err != nil {
-		return err
 	}
 	return printScoresOf(t.Out, h)
 }

@@ -32,7 +32,6 @@ type Options struct {
 	Out    string   // file to write
 	Name   string   // of the model; "": that of the file
 	Stop   bool     // early, by the F1 on dev
-	Choose bool     // among the clusterings of lookups
 
 	Dictionary            DictionaryOptions
 	MinCount, MinPatients int // of a common word

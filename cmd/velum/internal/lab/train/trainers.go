@@ -42,17 +42,13 @@ type Materials struct {
 	Open func(name string) (tagger.Model, error)
 }
 
-// What a training of weights of features does whatever the configuration says.
-const (
-	lbfgsMemory = 6     // steps that L-BFGS remembers: more cost memory and gained nothing
-	prunedBelow = 0.005 // weights below it are left out of the model file: .01 keeps a fifth of them and costs less than .1 point
-)
+// prunedBelow is the weight of a feature below which it is left out of the model file: .01 keeps a fifth of them and costs less than .1 point.
+const prunedBelow = 0.005
 
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
 	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
-		SGD: c.Solver == "sgd",
-		L1:  c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: lbfgsMemory, Delta: c.Tolerance, Prune: prunedBelow, Bias: float32(c.Bias),
+		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Delta: c.Tolerance, Prune: prunedBelow, Bias: float32(c.Bias),
 	}), nil
 }
 

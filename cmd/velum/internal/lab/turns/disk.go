@@ -30,9 +30,7 @@ func Read(folder string, before []*Turn) (*Turn, error) {
 	if json.Unmarshal(data, t) != nil || t.Schema != TurnSchema {
 		return nil, &durable.IntegrityError{Path: name, Cause: "is not the record of a turn by this version of velum"}
 	}
-	if _, err := t.Encoded(); err != nil {
-		return nil, err
-	}
+	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
 	if n := len(before); t.Number != n || n > 0 && t.Parent != before[n-1].Sum {
 		return nil, &durable.IntegrityError{Path: name, Cause: "does not follow the turn before"}
 	}
@@ -48,17 +46,12 @@ func Read(folder string, before []*Turn) (*Turn, error) {
 	return t, nil
 }
 
-// Encoded returns the bytes of turn.json, and sets the digest of what the turn made.
+// Encoded returns the bytes of turn.json, and sets their digest.
 func (t *Turn) Encoded() ([]byte, error) {
-	made := *t
-	made.Judgment = Judgment{}
-	data, err := json.Marshal(&made)
-	if err != nil {
-		return nil, err
-	}
+	data, err := json.MarshalIndent(t, "", " ")
+	data = append(data, '\n')
 	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
-	data, err = json.MarshalIndent(t, "", " ")
-	return append(data, '\n'), err
+	return data, err
 }
 
 // FileOf describes a file.

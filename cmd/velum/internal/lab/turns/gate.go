@@ -29,35 +29,31 @@ type GateLine struct {
 	Gained   int        `json:"gained"`   // spans that the turn's model has and the model in use has not
 }
 
-// Judgment is what the gate says of a turn. It is no part of what the turn made: it is made again when learn.gate_tolerance
-// changes, or when another model was in use before the turn than the one that the turn was compared with.
+// Judgment is what the gate says of a turn.
 type Judgment struct {
-	Beside    int         `json:"beside"` // number of the turn whose model was in use before; -1: none was
-	Tolerance float64     `json:"tolerance"`
-	Was       *Scores     `json:"was,omitempty"`    // of the model in use, on the notes of Validation
-	Better    *[2]float64 `json:"better,omitempty"` // 95 % interval of how much higher the turn's strict F1 is
-	Compared  []GateLine  `json:"compared,omitempty"`
-	Gated     []GateLine  `json:"gated"` // those of Compared that keep the turn's model out of use
-	Promoted  bool        `json:"promoted"`
+	Beside   int         `json:"beside"`           // number of the turn whose model was in use before; -1: none was
+	Was      *Scores     `json:"was,omitempty"`    // of the model in use, on the notes of Validation
+	Better   *[2]float64 `json:"better,omitempty"` // 95 % interval of how much higher the turn's strict F1 is
+	Compared []GateLine  `json:"compared,omitempty"`
+	Gated    []GateLine  `json:"gated"` // those of Compared that keep the turn's model out of use
+	Promoted bool        `json:"promoted"`
 }
 
 // Decide applies the gate to what was compared: the model of the turn goes into use if it is better beyond chance and loses
-// nothing beyond chance and the tolerance.
-func (j *Judgment) Decide(tolerance float64) {
-	j.Tolerance, j.Gated = tolerance, []GateLine{}
+// nothing beyond chance.
+func (j *Judgment) Decide() {
+	j.Gated = []GateLine{}
 	for _, l := range j.Compared {
-		if l.lost(tolerance) {
+		if l.lost() {
 			j.Gated = append(j.Gated, l)
 		}
 	}
 	j.Promoted = j.Better == nil || j.Better[0] > 0 && len(j.Gated) == 0
 }
 
-// lost tells whether a line is a loss: net of what the turn's model gains it has less, by more than the tolerance, and the whole
+// lost tells whether a line is a loss: net of what the turn's model gains it has less, and the whole
 // interval of the difference lies below 0. Of three spans lost and none gained among thousands the interval reaches 0.
-func (l *GateLine) lost(tolerance float64) bool {
-	return l.Now < l.Was-tolerance-1e-9 && l.Ends[1] < 0
-}
+func (l *GateLine) lost() bool { return l.Now < l.Was && l.Ends[1] < 0 }
 
 // Compare compares two systems that tagged the same notes, for all categories together in what they mask, and for each category in
 // what they mask and find.

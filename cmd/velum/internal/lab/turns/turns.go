@@ -18,8 +18,7 @@ type Turn struct {
 	Parent  string `json:"parent,omitempty"` // SHA-256 of the turn.json before
 
 	Template  string            `json:"template,omitempty"`    // name; empty for a model that was given
-	Answers   int               `json:"answer_sets,omitempty"` // of a person or an oracle, that the model learned from
-	Asked     int               `json:"asked,omitempty"`       // notes that the turn asks about
+	Answers   int               `json:"answer_sets,omitempty"` // of a person, that the model learned from
 	Slice     Slice             `json:"slice"`
 	Selection *report.Selection `json:"selection,omitempty"`
 	Groups    []Group           `json:"groups"` // what the archive gave to the training set
@@ -27,15 +26,14 @@ type Turn struct {
 	Training  Training          `json:"training"`
 
 	Validation Scores   `json:"validation"`
-	Gate       *Scores  `json:"gate,omitempty"`  // where it is another set
 	Base       *Base    `json:"base,omitempty"`  // what the gate protects, where people have answered since the model in use
 	Folds      []string `json:"folds,omitempty"` // SHA-256 of the turn of each fold, whose models were judged
 
 	Files []File `json:"files"`
 
-	Judgment // it is no part of Sum, for it may change
+	Judgment
 
-	Sum string `json:"-"` // SHA-256 of turn.json without the judgment
+	Sum string `json:"-"` // SHA-256 of turn.json
 }
 
 // Slice is what a turn looked at.
