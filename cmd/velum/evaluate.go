@@ -27,7 +27,7 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.Float64Var(&f.AtLeast, "at-least", 0, "end with exit code 15 if masking recall by entity is below this")
 	flags.StringVar(&f.Errors, "errors", "", "write all errors, gold and system side by side, to a `FILE`, a line of JSON each: it holds words of the notes")
 	flags.BoolVar(&f.Brief, "brief", false, "print one line a category and masking recall, nothing else")
-	flags.BoolVar(&f.Dial, "dial", false, "measure an inverse model at all positions of inverse.dial: masking recall, and the share of safe words that are masked")
+	flags.BoolVar(&f.Dial, "dial", false, "measure words: those of identifiers that are masked, and safe ones that are lost (--set inverse.dial of an inverse model)")
 	flags.Float64Var(&f.Beta, "beta", 1, "weight of recall in F_beta")
 	flags.IntVar(&f.Draws, "draws", 1000, "bootstrap draws for the 95 % intervals; -1 for none")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the draws")

@@ -129,9 +129,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 
 // resumes tells whether c, stopped and started again, goes on where it stopped: all others begin anew.
 func resumes(c *cobra.Command) bool {
-	checkpoint := c.Flags().Lookup("checkpoint")
 	stream := c.Name() == "mask" && c.Flags().NArg() > 0 // velum mask - -
-	return !stream && slices.Contains([]string{"run", "mask", "learn", "review", "start", "study"}, c.Name()) || checkpoint != nil && checkpoint.Changed
+	return !stream && slices.Contains([]string{"run", "mask", "learn", "review", "start", "study"}, c.Name())
 }
 
 // signalContext returns a context that SIGINT, SIGTERM and SIGHUP cancel with

@@ -14,7 +14,7 @@ import (
 
 // writingFlags name what a verb writes, whatever the verb is. The trees of run, mask
 // and forget are looked at by package commit, which knows when they are its own.
-var writingFlags = []string{"out", "errors", "list", "questions", "work", "checkpoint", "metrics", "private-metrics", "audit-log", "models"}
+var writingFlags = []string{"out", "errors", "list", "questions", "work", "metrics", "private-metrics", "audit-log", "models"}
 
 // writesArgs marks a command whose arguments are what it writes.
 const writesArgs = "writes arguments"

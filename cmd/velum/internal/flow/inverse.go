@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/number/modelfile"
@@ -37,19 +36,6 @@ func inverseTemplate(c *option.Config) string {
 		return "inverse"
 	}
 	return networkTemplate(c)
-}
-
-// AtDial is the flow of an inverse model at another position of the dial. The model stays open.
-func (f *Flow) AtDial(position float64) (*Flow, error) {
-	m, ok := f.Model.Model.(*inverse.Model)
-	if !ok {
-		return nil, exit.Errorf(exit.Config, "name one with --model", "%s is no inverse model", f.Model.Name)
-	}
-	own, model := *f.Config, *f.Model
-	own.Inverse.Dial = position
-	var err error
-	model.Model, err = m.With(InverseParams(&own))
-	return With(&own, &model), err
 }
 
 // inverse opens the common words.

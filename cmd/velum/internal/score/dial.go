@@ -3,7 +3,6 @@ package score
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"unicode"
 	"unicode/utf8"
 
@@ -15,10 +14,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// positions of the dial that are measured.
-var positions = []float64{0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 1}
-
-// A Position is what a setting of inverse.dial does to labelled notes. Words
+// A position is what a setting of inverse.dial does to labelled notes. Words
 // are tokens with a letter or a digit; category is ignored.
 type position struct {
 	Dial     float64 `json:"dial"`
@@ -38,9 +34,9 @@ type position struct {
 	Lost          float64 `json:"safe_words_lost"` // share of the safe words that are masked
 }
 
-// dial measures all positions of the dial on the gold notes.
+// dial measures what the position of the dial does to the gold notes.
 func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Config) error {
-	opened, err := flow.New(cfg)
+	p, err := flow.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -48,62 +44,39 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 	if err != nil {
 		return err
 	}
-	var all []position
-	for _, d := range positions {
-		p, err := f.position(ctx, c, opened, d, hipaa)
-		if err != nil {
-			return err
-		}
-		all = append(all, *p)
-	}
-	if all[0].Entities == 0 {
-		return exit.Errorf(exit.Nothing, "look at --gold and --from", "%s: no gold spans", f.Gold)
-	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"positions": all})
-	}
-	if _, err := c.Printf("%5s %15s %11s %12s %14s %15s\n", "dial", "entities masked", "word recall", "HIPAA recall", "word precision", "safe words lost"); err != nil {
-		return err
-	}
-	for _, p := range all {
-		if _, err := c.Printf("%5.2f %15.4f %11.4f %12.4f %14.4f %15.4f\n", p.Dial, p.EntityRecall, p.WordRecall, p.HIPAARecall, p.WordPrecision, p.Lost); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// position tags the gold notes at a position of the dial.
-func (f *Options) position(ctx context.Context, c *console.Console, opened *flow.Flow, d float64, hipaa func(pipeline.Category) pipeline.Category) (*position, error) {
-	p, err := opened.AtDial(d)
-	if err != nil {
-		return nil, fmt.Errorf("--dial: %w", err)
-	}
 	steps, err := p.TagSteps()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	notes, err := flow.TextOptions(p.Config)
+	notes, err := flow.TextOptions(cfg)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	gold, err := flow.OpenNotes("from", f.GoldFrom, f.Gold, notes)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer gold.Close()
 	to := &counting{Scorer: score.New(score.Options{Draws: -1}), hipaa: hipaa}
 	progress := c.NewProgress("dial", "notes", 0)
 	defer progress.End()
 	if err := flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: to, Progress: progress}, nil)); err != nil {
-		return nil, err
+		return err
 	}
 	at := &to.at
 	m, _ := to.Report().Measure(score.MaskedEntities)
-	at.Dial, at.Entities, at.Masked, at.EntityRecall = d, m.Gold, m.Found, m.Recall
+	at.Dial, at.Entities, at.Masked, at.EntityRecall = cfg.Inverse.Dial, m.Gold, m.Found, m.Recall
 	at.WordRecall, at.WordPrecision, at.Lost = share(at.Found, at.Gold), share(at.Found, at.System), share(at.System-at.Found, at.Safe)
 	at.HIPAARecall = share(at.Legal, at.HIPAA)
-	return at, nil
+	if at.Entities == 0 {
+		return exit.Errorf(exit.Nothing, "look at --gold and --from", "%s: no gold spans", f.Gold)
+	}
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"positions": []*position{at}})
+	}
+	_, err = c.Printf("%5s %15s %11s %12s %14s %15s\n%5.2f %15.4f %11.4f %12.4f %14.4f %15.4f\n", "dial", "entities masked", "word recall", "HIPAA recall", "word precision", "safe words lost",
+		at.Dial, at.EntityRecall, at.WordRecall, at.HIPAARecall, at.WordPrecision, at.Lost)
+	return err
 }
 
 func share(part, whole int64) float64 {
