@@ -63,8 +63,8 @@ bench: ## the benchmarks of all packages
 	$(GO) test $(PACKAGES) -run '^$$' -bench . -benchmem
 
 NOTES ?= 3000000
-archive: ## an archive of NOTES generated notes, in out/archive
-	$(GO) run ./scripts/data/archive --notes $(NOTES) --out out/archive
+archive: build ## an archive of NOTES notes, generated ones and recombined sentences (../shared/data), in out/archive
+	python3 scripts/data/archive.py --notes $(NOTES) --out out/archive
 
 price: build ## processor time of a run as a multiple of gzip -6, generated and real notes (../shared/data): PRICE="--pairs 10"
 	python3 scripts/bench/price.py $(PRICE)

@@ -178,7 +178,7 @@ class Lab:
         unlabelled = name in ("words", "binary", "divergence")
         if "--clusters" in args and "," in args[args.index("--clusters") + 1]:  # ∀wc: the best of all in three folds
             i = args.index("--clusters")
-            said = self.run("study", "grid", "--json", "--gold", self.few(train), "--labels", CORPORA[corpus][3], *options, "--k", "3", "--draws", "100", "--workers", "1", "--out", out + ".study",
+            said = self.run("teach", "study", "grid", "--json", "--gold", self.few(train), "--labels", CORPORA[corpus][3], *options, "--k", "3", "--draws", "100", "--workers", "1", "--out", out + ".study",
                 "--template", args[args.index("--template") + 1], "--iterations", "60", "--vary", "train.clusters=" + args[i + 1])
             args[i + 1] = next(p["at"] for p in json.loads(said)["points"] if p.get("taken")).removeprefix("train.clusters=")
         notes = ["--archive" if unlabelled else "--train", self.few(dev if "ensemble" in args else train)]

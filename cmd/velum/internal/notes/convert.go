@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Opt
 		return err
 	}
 	defer src.Close()
-	dst, err := flow.CreateNotes("to", f.To, f.Out, w)
+	dst, err := create(f.To, f.Out, math.MaxInt64, 1, w)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	if f.Out == "" || f.Notes.Notes <= 0 || f.Months < 1 || f.Months > 12 {
 		return exit.Errorf(exit.Config, "see `velum teach synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
 	}
-	dst, err := f.sink()
+	dst, err := create(f.To, f.Out, f.Notes.Notes, f.Months, write.TextOptions{Gold: true})
 	if err != nil {
 		return err
 	}
@@ -58,11 +58,12 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	return ended(c, n, err, f.Out)
 }
 
-func (s *SynthOptions) sink() (write.Text, error) {
-	if s.To == "archive" {
-		return newArchive(s.Out, s.Notes.Notes, s.Months)
+// create makes a file of notes, or an archive of so many notes in months.
+func create(to, out string, notes int64, months int, o write.TextOptions) (write.Text, error) {
+	if to == "archive" {
+		return newArchive(out, notes, months)
 	}
-	return flow.CreateNotes("to", s.To, s.Out, write.TextOptions{Gold: true})
+	return flow.CreateNotes("to", to, out, o)
 }
 
 // archive writes months of Parquet as `velum run` reads them, and all gold
