@@ -285,9 +285,6 @@ func TestSurrogates(t *testing.T) {
 	if n := count("surrogate strategy=markov"); n < 7 || n > 32 {
 		t.Errorf("markov: %d names of 40 mentions", n)
 	}
-	if n := count("surrogate strategy=markov stay=90"); n < 2 || n > 12 {
-		t.Errorf("markov that stays: %d names of 40 mentions", n)
-	}
 	for _, c := range [][2]string{{"[AGE:40 años]", "[AGE]"}, {"[DATE:1/2/2014]", "[DATE]"}, {"[SEXO_SUJETO_ASISTENCIA:varón]", "[SEXO_SUJETO_ASISTENCIA]"}} {
 		if got := masked(t, masker("surrogate"), note("1", "p"), c[0]); got != c[1] {
 			t.Errorf("%s: got %q", c[0], got)

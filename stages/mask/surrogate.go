@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/models/form/surrogate"
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -25,10 +27,9 @@ import (
 func newSurrogate(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
 	strategy := s.word("strategy", strategyNames[consistent], strategyNames[:]...)
-	stay := s.number("stay", 50, 0, 99)
 	s.likes, s.strategy = true, strategyNames[strategy]
 	return func(options *Options) Operator {
-		o := &surrogates{scope: scope, strategy: strategy, stay: stay}
+		o := &surrogates{scope: scope, strategy: strategy}
 		o.writer = surrogate.NewWriter(o)
 		if options.Names != nil {
 			o.writer.Use(options.Names)
@@ -49,7 +50,6 @@ var strategyNames = [...]string{"consistent", "random", "markov"}
 type surrogates struct {
 	scope    Scope
 	strategy int
-	stay     int // percent of mentions that keep the surrogate of the one before
 	writer   *surrogate.Writer
 
 	note      *Note
@@ -212,21 +212,26 @@ func (s *surrogates) isStaff(v Value) bool {
 	if name := v.Category.String(); name == "NOMBRE_PERSONAL_SANITARIO" || name == "DOCTOR" {
 		return true
 	}
-	before := bytes.TrimRight(s.note.Text[:s.note.Spans[v.Span].Start], " .:")
-	if at := bytes.LastIndexAny(before, " \n\t(,;:/-"); at >= 0 {
-		before = before[at+1:]
+	return StaffBefore(s.note.Text[:s.note.Spans[v.Span].Start])
+}
+
+// StaffBefore tells whether a text ends with a title of those who work there.
+func StaffBefore(text []byte) bool {
+	text = bytes.TrimRight(text, " .:")
+	if at := bytes.LastIndexAny(text, " \n\t(,;:/-"); at >= 0 {
+		text = text[at+1:]
 	}
-	if len(before) > longestTitle {
+	if len(text) > longestTitle {
 		return false
 	}
 	var folded [2 * longestTitle]byte
-	return staffTitles[string(gazetteer.Fold(folded[:0], before))]
+	return slices.Contains(staffTitles, string(gazetteer.Fold(folded[:0], text)))
 }
 
 const longestTitle = 12
 
-var staffTitles = map[string]bool{"dr": true, "dra": true, "doctor": true, "doctora": true, "due": true, "enf": true, "enfermera": true, "enfermero": true,
-	"inf": true, "infermera": true, "infermer": true, "metge": true, "metgessa": true, "medico": true, "medica": true, "mir": true, "ts": true, "tsoc": true}
+// staffTitles stand before the names of those who work there, folded.
+var staffTitles = strings.Fields("dr dra doctor doctora due enf enfermera enfermero inf infermera infermer metge metgessa medico medica mir ts tsoc")
 
 // steep is how fast homes get rare.
 const steep = 0.8
@@ -272,7 +277,7 @@ func (s *surrogates) step(m *mention) {
 	m.times++
 	s.key = binary.LittleEndian.AppendUint32(s.key[:0], m.times)
 	s.key = append(s.key, s.words[m.start:m.end]...)
-	if s.note.Draw(NoteScope, "surrogate stretch", s.key).IntN(100) >= s.stay {
+	if s.note.Draw(NoteScope, "surrogate stretch", s.key).IntN(2) == 0 {
 		m.stretch++
 	}
 }
@@ -304,11 +309,11 @@ func (s *surrogates) Avoid(word []byte) bool {
 // write appends a surrogate for a value: one of the kind of its category, but
 // for some categories.
 func (s *surrogates) write(dst []byte, v Value) ([]byte, bool) {
-	unlike := unlikeKind[v.Category.String()]
+	name := v.Category.String()
 	switch kind := v.Category.Kind(); {
-	case unlike == asNothing:
+	case slices.Contains(noText, name):
 		return dst, false
-	case unlike == asNumber || kind == pipeline.IDKind:
+	case slices.Contains(digitsOnly, name) || kind == pipeline.IDKind:
 		return s.writer.Number(dst, v.Words)
 	case kind == pipeline.NameKind:
 		return s.writer.Person(dst, v.Words)
@@ -322,14 +327,9 @@ func (s *surrogates) write(dst []byte, v Value) ([]byte, bool) {
 	return dst, false
 }
 
-// How categories are replaced that have no surrogates like others of their kind.
-const (
-	asNumber  = 1 + iota // digits among contacts, places and names
-	asNothing            // what is no text to replace: a face, a fingerprint
+// Categories that have no surrogates like others of their kind: of digits among contacts, places and names, and of what is no
+// text to replace, a face, a fingerprint.
+var (
+	digitsOnly = strings.Fields("TELEPHONE PHONE FAX NUMERO_TELEFONO NUMERO_FAX USERNAME")
+	noText     = strings.Fields("PHOTO BIOMETRIC BIOID IDENTF_BIOMETRICOS")
 )
-
-var unlikeKind = map[string]int{
-	"TELEPHONE": asNumber, "PHONE": asNumber, "FAX": asNumber, "NUMERO_TELEFONO": asNumber, "NUMERO_FAX": asNumber,
-	"USERNAME": asNumber,
-	"PHOTO":    asNothing, "BIOMETRIC": asNothing, "BIOID": asNothing, "IDENTF_BIOMETRICOS": asNothing,
-}

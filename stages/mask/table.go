@@ -11,7 +11,6 @@ func init() {
 		{"suppress", "nothing", false, newSuppress},
 		{"keep", "the value itself", false, newKeep},
 		{"mask", "stars, blanks included, as many as fill groups of size=16: the length does not tell the value; first=1 leaves the first character", false, newStars},
-		{ScrambleName, "the letters and digits of the value in another order: hides from a glance only; who has a list of names undoes it for most", true, newScramble},
 		{"hash", "the category and a keyed hash, [PERSON:7f3a]: equal values of the scope have equal hashes", true, newHash},
 		{"encrypt", "the category and the value encrypted (AES-SIV): velum mask reveal opens it under the key", true, newEncrypt},
 		{"surrogate", "another value of the same kind, gender, language, size and format: consistent, random or changing in stretches (markov)", true, newSurrogate},

@@ -194,7 +194,7 @@ func (l *lists) readCatalonia() {
 	in := false
 	for line := range lines("lists/regions.txt") {
 		if region, ok := strings.CutPrefix(line, "= "); ok {
-			in = region == "Cataluña" || region == "Illes Balears"
+			in = strings.HasPrefix(region, "Cataluña") || strings.HasPrefix(region, "Illes Balears")
 		} else if in {
 			l.inCatalonia[folded(line)] = true
 		}

@@ -36,14 +36,10 @@ const (
 	street
 )
 
-// Place appends another place to dst: a hospital for a hospital, a street for a
+// PlaceIn appends another place to dst: a hospital for a hospital, a street for a
 // street with another number, a town for one of the same size, a province, a
 // country. The words that say what it is stay. False: nothing in it is a name.
-func (w *Writer) Place(dst, value []byte) (out []byte, ok bool) {
-	return w.PlaceIn(dst, value, value)
-}
-
-// PlaceIn is Place for a value that is one of a run, places that stand side by side:
+// The value is one of a run, places that stand side by side:
 // the street of one, the postal code of the next and the town behind it go together.
 func (w *Writer) PlaceIn(dst, value, run []byte) (out []byte, ok bool) {
 	w.settle(run)

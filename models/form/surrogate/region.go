@@ -9,27 +9,6 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// provincesOf are the provinces of the autonomous communities that have several
-// or another name.
-var provincesOf = map[string]string{
-	"Andalucía":            "Almería, Cádiz, Córdoba, Granada, Huelva, Jaén, Málaga, Sevilla",
-	"Aragón":               "Huesca, Teruel, Zaragoza",
-	"Asturias":             "Principado de Asturias",
-	"Illes Balears":        "Baleares, Islas Baleares, Balears, Mallorca, Menorca, Ibiza, Eivissa, Formentera",
-	"Canarias":             "Las Palmas, Santa Cruz de Tenerife, Tenerife, Gran Canaria, Lanzarote, Fuerteventura, La Gomera, El Hierro",
-	"Castilla-La Mancha":   "Albacete, Ciudad Real, Cuenca, Guadalajara, Toledo",
-	"Castilla y León":      "Ávila, Burgos, León, Palencia, Salamanca, Segovia, Soria, Valladolid, Zamora",
-	"Cataluña":             "Barcelona, Girona, Gerona, Lleida, Lérida, Tarragona",
-	"Comunidad de Madrid":  "Madrid",
-	"Comunidad Valenciana": "Alicante, Alacant, Castellón, Castelló, Valencia, València",
-	"Extremadura":          "Badajoz, Cáceres",
-	"Galicia":              "A Coruña, La Coruña, Lugo, Ourense, Orense, Pontevedra",
-	"La Rioja":             "Logroño",
-	"País Vasco":           "Álava, Araba, Vizcaya, Bizkaia, Guipúzcoa, Gipuzkoa",
-	"Región de Murcia":     "Murcia",
-	"Navarra":              "Comunidad Foral de Navarra",
-}
-
 // otherRegions are other names of autonomous communities.
 var otherRegions = strings.Split("Catalunya, Andalusia, Aragó, Castella i Lleó, Castella-la Manxa, Euskadi, Comunitat Valenciana, Madrid Comunidad, Balears, Murcia Región", ", ")
 
@@ -46,12 +25,10 @@ var readRegions = sync.OnceFunc(func() {
 	region := ""
 	for line := range lines("lists/regions.txt") {
 		if name, ok := strings.CutPrefix(line, "= "); ok {
-			region = name
-			regions[folded(name)] = true
-			for p := range strings.SplitSeq(provincesOf[name], ", ") {
-				if p == "" {
-					continue
-				}
+			provinces := ""
+			region, provinces, _ = strings.Cut(name, ": ")
+			regions[folded(region)] = true
+			for p := range strings.SplitSeq(provinces, ", ") {
 				regionOf[folded(p)], provinceOf[folded(p)] = region, p
 			}
 			continue

@@ -85,6 +85,9 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// Place is PlaceIn for a place alone.
+func (w *Writer) Place(dst, value []byte) ([]byte, bool) { return w.PlaceIn(dst, value, value) }
+
 // TestParts: a name has the same surrogate wherever it stands, in any case and
 // with or without accents.
 func TestParts(t *testing.T) {

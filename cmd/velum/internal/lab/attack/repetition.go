@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/stages/mask"
 )
 
 // repetition goes by how a name comes again: what was missed once is missed again,
@@ -80,7 +80,7 @@ func (r *repetition) see(n *note, k int) (c cell) {
 		}
 	}
 	c[4], c[7] = bucket(least), uint8(min(len(m.Words), 3))
-	if titles[string(lastWord(n.Text[:m.Start]))] {
+	if mask.StaffBefore(n.Text[:m.Start]) {
 		c[6] = 1
 	}
 	return c
@@ -94,17 +94,4 @@ func timesIn(n *note, word []byte) (times int) {
 		}
 	}
 	return times
-}
-
-// titles stand before names of staff, folded.
-var titles = map[string]bool{"dr": true, "dra": true, "doctor": true, "doctora": true, "enf": true, "inf": true, "due": true, "enfermera": true, "enfermero": true,
-	"infermera": true, "infermer": true, "metge": true, "metgessa": true, "medico": true, "medica": true}
-
-// longestTitle is how far before a name its title may begin.
-const longestTitle = 14
-
-// lastWord returns the last word of a text, folded.
-func lastWord(text []byte) []byte {
-	text = bytes.TrimRight(text[max(0, len(text)-longestTitle):], " .:")
-	return gazetteer.Fold(nil, text[bytes.LastIndexAny(text, " \n\t(,;:/-")+1:])
 }
