@@ -291,3 +291,21 @@ func BenchmarkPOSAndLemma(b *testing.B) {
 		buf = m.AppendLemma(buf[:0], forms[i%4])
 	}
 }
+
+// An ending that fewer forms have than Options.Least says nothing of its own: what it would say is left to the shorter one.
+func TestLeast(t *testing.T) {
+	var sentence []Word
+	for i := range 12 {
+		sentence = append(sentence, Word{fmt.Sprintf("%ca", 'b'+i), "NOUN", "x"}, Word{fmt.Sprintf("%cor", 'b'+i), "ADJ", "x"})
+	}
+	sentence = append(sentence, Word{"mor", "ADJ", "x"}, Word{"tira", "VERB", "x"})
+	for least, want := range map[int]string{1: "VERB", 2: "NOUN"} {
+		m, err := Train([][]Word{sentence}, Options{Least: least})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(m.AppendPOS(nil, []byte("estira"))); got != want {
+			t.Errorf("least %d: %s, want %s", least, got, want)
+		}
+	}
+}

@@ -328,6 +328,9 @@ func TestTune(t *testing.T) {
 		if _, _, f1 := tuner.F1(p); f1 != 1 {
 			t.Errorf("%s: F1 %g with %+v", method, f1, p)
 		}
+		if method == dictionary.Divergence && p.Share != 1 { // of equals the first that is tried: the plain formula
+			t.Errorf("share %g", p.Share)
+		}
 		if again := tuner.Tune(method); again != p {
 			t.Errorf("%s: another turn, other parameters", method)
 		}
