@@ -67,6 +67,11 @@ func TestCounterForgets(t *testing.T) {
 	if diff := cmp.Diff([]embed.Word{{Form: "often", Count: 2000, Notes: 2000}}, v.Words); diff != "" || c.Forgot() == 0 || len(c.forms) > 100 {
 		t.Error(diff, c.Forgot(), len(c.forms))
 	}
+	full := NewCounter(embed.AsIs, 0, 2)
+	full.Note([]byte("a b"), cut("a b"), 0)
+	if full.Forgot() != 0 || len(full.forms) != 2 {
+		t.Error("a counter that is just full forgot", full.Forgot(), len(full.forms))
+	}
 }
 
 func TestEncoder(t *testing.T) {
