@@ -196,7 +196,8 @@ func (w *worker) between(text []byte, spans, found, days []pipeline.Span) (hidde
 	for _, f := range found {
 		at := max(f.Start, covered)
 		for len(spans) > 0 && spans[0].Start < f.End {
-			if s := &spans[0]; s.Category != w.Date && s.Start >= at && s.End <= f.End {
+			s := &spans[0]
+			if start, end := trim(text, s.Start, s.End); s.Category != w.Date && start >= at && end <= f.End {
 				spans = spans[1:]
 				continue
 			}

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import gold, notes
 
-TIMES = {"nubes": 2, "notes-ca": 2, "voices": 4, "hands": 8}  # redrawn copies
+TIMES = {"nubes": 2, "notes-ca": 2, "voices": 4, "hands": 5}  # redrawn copies
 FOLDS = 5
 KINDS = [{"preil"}, {"progr"}, {"chico"}, {"recom", "surhi"}]  # of NUBes, by size; the fifth fold has the others
 WITHOUT = {"nubes": ["nubes"], "notes-ca": ["notes-ca"], "voices": ["voices"], "all-hands": ["voices", "hands"], "short": ["short"], "generated": ["generated"]}
@@ -26,7 +26,7 @@ TRAIN = {
     "network": ["--kind", "bilstm", "--epochs", "4", "--template", "network-lean", "--set", "network.noise=0.1", "--set", "network.blind=0.3"],
 }
 
-CASCADE = ["--set", "ensemble.threshold=0.95", "--set", "ensemble.first=0.3", "--set", "ensemble.bias=0.75"]
+CASCADE = ["--set", "ensemble.threshold=0.95", "--set", "ensemble.first=0.2", "--set", "ensemble.bias=0.6"]
 
 
 def fold_of(source, note, hands):
