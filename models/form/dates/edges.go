@@ -107,7 +107,7 @@ func (e *Edges) ask(table string, d int, weekdays bool) bool {
 	q, b := e.step(at, d)
 	f.aim(&noDate, e.first, e.last+1)
 	f.places[0], f.places[1], f.places[2] = e.first, e.last, q
-	f.sums[0] = signOf(b.sign)
+	f.setSign(0, b.sign)
 	for k, yes := range []bool{b.of, b.joined, b.tight, weekdays} {
 		if yes {
 			f.sums[8+k].value = 1

@@ -60,7 +60,7 @@ func (f *Finder) opener(i int) int {
 		b := text[i]
 		switch {
 		case letters[b]:
-			if i+2 < len(text) && opens.has(b, text[i+1], text[i+2]) {
+			if i+2 < len(text) && opens.Has(b, text[i+1], text[i+2]) {
 				end, kinds := f.wordAt(i)
 				if kinds&openers != 0 {
 					return i
@@ -222,19 +222,6 @@ var letters = func() (t [256]bool) {
 	}
 	return t
 }()
-
-// prefixes is a set of three letters.
-type prefixes [1 << 15 / 64]uint64
-
-func (p *prefixes) has(a, b, c byte) bool {
-	k := uint(a&0x1F)<<10 | uint(b&0x1F)<<5 | uint(c&0x1F)
-	return p[k>>6]>>(k&63)&1 != 0
-}
-
-func (p *prefixes) add(a, b, c byte) {
-	k := uint(a&0x1F)<<10 | uint(b&0x1F)<<5 | uint(c&0x1F)
-	p[k>>6] |= 1 << (k & 63)
-}
 
 // window reads the items around the opener at trigger and their dates, and
 // returns where to look for the next opener.

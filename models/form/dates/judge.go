@@ -40,17 +40,21 @@ type question struct {
 // aim asks about the date d of items i to next, or about what stands there.
 func (f *Finder) aim(d *date, i, next int) {
 	_, lead := f.lead(i)
-	f.question = question{[...]int{d.a, d.b, d.c, d.day, d.month, d.year, lead, i, next},
-		[...]item{signOf(d.by), signOf(d.then), {value: next - i}, {value: f.items[next-1].end - f.items[i].start},
-			{value: int(d.orders & (1 << DMY))}, {value: int(d.orders)}, {value: d.day - d.month}, {value: d.year - d.month}, {}, {}, {}, {}}}
+	f.places = [...]int{d.a, d.b, d.c, d.day, d.month, d.year, lead, i, next}
+	for k, v := range [...]int{0, 0, next - i, f.items[next-1].end - f.items[i].start, int(d.orders & (1 << DMY)), int(d.orders),
+		d.day - d.month, d.year - d.month, 0, 0, 0, 0} {
+		f.sums[k].value = v
+	}
+	f.setSign(0, d.by)
+	f.setSign(1, d.then)
 }
 
-// signOf returns a sign as an item; absent for 0.
-func signOf(b int) (it item) {
-	if b != 0 {
-		it.kinds, it.value = sign, b
+// setSign makes sum k a sign; absent for 0.
+func (f *Finder) setSign(k, b int) {
+	f.sums[k].kinds, f.sums[k].value = sign, b
+	if b == 0 {
+		f.sums[k].kinds = 0
 	}
-	return it
 }
 
 // conditionForm is a name of sayings with an item in brackets, or an item, a sign and what

@@ -115,7 +115,7 @@ var (
 	compounds []compound            // the numerals of several words
 	accented  = map[string]bool{}   // the full names that have accents, folded
 	fuzzy     []fullName            // the full names that are found in spite of a mistake
-	opens     prefixes              // the first three letters of the months and seasons
+	opens     cut.Prefixes          // the first three letters of the months and seasons
 )
 
 // list says which names stand in a list.
@@ -195,7 +195,7 @@ func addWord(text string, w word) {
 	e := known.Add(text)
 	e.kinds |= w.kinds
 	if f := fold(text); w.kinds&(month|season) != 0 && len(f) > 2 {
-		opens.add(f[0], f[1], f[2])
+		opens.Add(f)
 	}
 	for i, have := range e.words {
 		if have.kinds == w.kinds && have.value == w.value && have.form == w.form && have.names == w.names {

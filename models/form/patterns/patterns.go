@@ -218,7 +218,7 @@ func (s *scan) all() {
 	for i := 0; i < len(text); {
 		switch class[text[i]] {
 		case letter:
-			if i+1 < len(text) && opens.has(text[i], text[i+1]) {
+			if i+1 < len(text) && opens.Has(text[i], text[i+1], s.At(i+2)) {
 				ages.word(i)
 			}
 			if text[i]|0x20 == 'a' && i+1 < len(text) && text[i+1]|0x20 == 'r' {

@@ -106,7 +106,7 @@ var wordsFile string
 
 var (
 	lexicon cut.Lexicon[meaning]
-	opens   pairs // of the numerals: the scanner stops at these words
+	opens   cut.Prefixes // of the numerals: the scanner stops at these words
 )
 
 func init() {
@@ -123,7 +123,7 @@ func init() {
 				m.number = uint8(number)
 			}
 			if roles&numeral != 0 && len(w) > 1 {
-				opens.add(w[0], w[1])
+				opens.Add(w)
 			}
 		}
 	})
@@ -207,17 +207,4 @@ func (s *scan) punctuationBefore(i, floor int) int {
 		}
 	}
 	return i
-}
-
-// pairs is the set of the first two letters of some words.
-type pairs [1 << 16 / 64]uint64
-
-func (p *pairs) has(a, b byte) bool {
-	k := uint(a|0x20)<<8 | uint(b|0x20)
-	return p[k>>6]>>(k&63)&1 != 0
-}
-
-func (p *pairs) add(a, b byte) {
-	k := uint(a)<<8 | uint(b)
-	p[k>>6] |= 1 << (k & 63)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
@@ -110,6 +111,27 @@ func (l *Lexicon[M]) Add(word string) *M {
 	}
 	l.marks[h], l.entries[h].key = mark, k
 	return &l.entries[h].meaning
+}
+
+// Prefixes is a set of the first three letters of words: a scanner reads on only where
+// one of them may begin.
+type Prefixes [1 << 15 / 64]uint64
+
+// Has tells whether a word of the set may begin with three letters, of any case; the third
+// may have an accent.
+func (p *Prefixes) Has(a, b, c byte) bool {
+	k := uint(a&0x1F)<<10 | uint(b&0x1F)<<5 | uint(c&0x1F)
+	return p[k>>6]>>(k&63)&1 != 0 || c >= utf8.RuneSelf
+}
+
+// Add adds a word of two letters or more, small ones without accents.
+func (p *Prefixes) Add(word string) {
+	for c := range 32 {
+		if len(word) == 2 || int(word[2]&0x1F) == c {
+			k := uint(word[0]&0x1F)<<10 | uint(word[1]&0x1F)<<5 | uint(c)
+			p[k>>6] |= 1 << (k & 63)
+		}
+	}
 }
 
 // Sections reads a file of words: a line of names in brackets, "[telephone
