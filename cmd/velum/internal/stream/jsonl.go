@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	flush   = 50 * time.Millisecond // after which a batch goes on its way, full or not
-	pause   = 2 * time.Millisecond  // of the input, after which it goes as well: somebody waits for the answer
-	maxLine = 128 << 20
-	keptRaw = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
+	flush    = 50 * time.Millisecond // after which a batch goes on its way, full or not
+	pause    = 2 * time.Millisecond  // of the input, after which it goes as well: somebody waits for the answer
+	together = 64                    // objects in a batch: the first waits for the last, and a thousand would take a hundred milliseconds
+	maxLine  = 128 << 20
+	keptRaw  = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
 )
 
 // jsonl is the door of objects, one a line.
@@ -62,7 +63,7 @@ func (j *jsonl) close() error { return nil }
 func (j *jsonl) Next(b *pipeline.Batch) error {
 	j.begin(b)
 	var due time.Time
-	for !j.ended && !j.fill.Full(b) {
+	for !j.ended && b.Len() < together && !j.fill.Full(b) {
 		line, ok, err := j.line(due, j.rows+int64(b.Len())+1)
 		if err != nil {
 			return err
