@@ -17,7 +17,7 @@ import (
 
 // FS is the folder itself.
 //
-//go:embed *.yaml policies/*.yaml templates/*.txt rules/*.atn
+//go:embed *.yaml policies/*.yaml templates/*.txt rules/*.atn deploy/velum.service deploy/velum.timer deploy/velum-alert@.service deploy/kubernetes.yaml
 var FS embed.FS
 
 // The profiles. DefaultProfile is used when nobody names one.

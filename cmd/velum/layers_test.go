@@ -78,7 +78,7 @@ var rooms = [][]string{
 	{"report"},                            // what a run came to
 	{"selection", "anonymize", "release"}, // what is chosen of an archive; its public tables; the ledger of extracts
 	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream"}, // what the verbs do
-	{"evidence"}, // the dossier of a release
+	{"evidence", "night"}, // the dossier of a release; a run as a timer starts it
 	// The laboratory stands above all rooms of the product: it may use them, and none of them may use it.
 	{"lab/attack", "lab/train", "lab/turns"}, // what an extract gives away; kinds of models made from labelled notes; what learning keeps of its turns
 	{"lab/learn", "lab/pack", "lab/study"},   // turns of learning, rules of people, kinds compared

@@ -38,6 +38,7 @@ type verb struct {
 var verbs = []verb{
 	{"", newInitCommand},
 	{"", newRunCommand},
+	{"", newNightCommand},
 	{"", newMaskCommand},
 	{"", newCheckCommand},
 	{"", newReviewCommand},

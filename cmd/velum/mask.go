@@ -26,7 +26,12 @@ tagged again. Notes that the run put into quarantine stay there.`,
 		Example: `  velum mask - - < notes.jsonl > masked.jsonl
   velum run --in archive/ --out masked/
   velum mask --tagged masked/ --in archive/ --out study/ --policy research --set key.file=study.key --set read.columns.patient=patient_id`,
-		Args: noArgsOrTwo,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && f.Tagged == "" {
+				return exit.Errorf(exit.Config, "type `velum run --in "+exit.Quoted(args[0])+" --out masked/`", "velum mask takes a pipe, or what was tagged; files are masked by velum run")
+			}
+			return noArgsOrTwo(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && f.Tagged == "":

@@ -15,7 +15,7 @@ import (
 // TestRecipeFlags: the recipes of configs/deploy use flags that there are.
 func TestRecipeFlags(t *testing.T) {
 	root := newRootCommand(newApp(io.Discard, io.Discard, nil))
-	run, _, err := root.Find([]string{"run"})
+	run, _, err := root.Find([]string{"night"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestTopics(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	const markdown = "# First steps\n\nSee [the\nrecipes](configs/deploy/README.md).\n\n```sh\nvelum run   # as it stands\n\nmore\n```\n\n| a | b | c |\n|---|---|---|\n| one | | [x](y) |\n\n* first\n* second\n  line"
-	const want = "FIRST STEPS\n\nSee the recipes.\n\n  velum run   # as it stands\n\n  more\n\n  a\n      b · c\n  one\n      x\n\n* first\n* second line"
+	const want = "FIRST STEPS\n\nSee the recipes.\n\n  velum run   # as it stands\n\n  more\n\n  a    b  c\n  one     x\n\n* first\n* second line"
 	if got := console.Markdown(markdown); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

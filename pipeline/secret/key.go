@@ -65,7 +65,7 @@ func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return &Error{path, "cannot be read; give the path of a file with 32 random bytes"}
+		return &Error{path, "cannot be read; velum night makes it, or you do: (umask 077 && head -c 32 /dev/urandom > FILE)"}
 	case !keyMode(info):
 		return &Error{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
 	case info.Size() > 1<<16:

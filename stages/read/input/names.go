@@ -69,8 +69,8 @@ func shortSum(s string) []byte {
 
 // What to do about a missing column, by what it is wanted for.
 const (
-	NameID   = "name the column of ids with --id-column, or in read.columns.id"
-	NameText = "name the column of the text with --text-column, or in read.columns.text"
+	NameID   = "name the column of ids with --id-column, or in read.columns.id; velum init finds it"
+	NameText = "name the column of the text with --text-column, or in read.columns.text; velum init finds it"
 	NameWork = "name the right one in read.columns"
 	NotKept  = "take it out of read.keep, or name the right one there"
 )

@@ -2,6 +2,7 @@ package console
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -122,11 +123,12 @@ func Markdown(markdown string) string {
 			out, paragraph = append(out, Wrap(0, link.ReplaceAllString(strings.Join(paragraph, " "), "$1"))), nil
 		}
 	}
-	fenced, row := false, 0
-	for line := range strings.SplitSeq(markdown, "\n") {
+	fenced := false
+	var rows [][]string
+	for line := range strings.SplitSeq(markdown+"\n", "\n") {
 		bullet := strings.HasPrefix(line, "* ")
-		if !strings.HasPrefix(line, "|") {
-			row = 0
+		if !strings.HasPrefix(line, "|") && rows != nil {
+			out, rows = append(out, table(rows)...), nil
 		}
 		switch {
 		case strings.HasPrefix(line, "```"):
@@ -136,8 +138,8 @@ func Markdown(markdown string) string {
 			out = append(out, strings.TrimRight("  "+line, " "))
 		case strings.HasPrefix(line, "|"):
 			end()
-			if row++; row != 2 { // the line under the names of columns
-				out = append(out, tableRow(line))
+			if !strings.HasPrefix(line, "|--") { // the line under the names of columns
+				rows = append(rows, strings.Split(link.ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(line, "| "), "|"), "$1"), " |"))
 			}
 		case line == "":
 			end()
@@ -153,17 +155,34 @@ func Markdown(markdown string) string {
 		}
 	}
 	end()
-	return strings.Join(out, "\n")
+	return strings.TrimSuffix(strings.Join(out, "\n"), "\n")
 }
 
-// tableRow is a row of a table: its first cell, and the others below it.
-func tableRow(line string) string {
-	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), "|"), " |")
-	var others []string
-	for _, cell := range cells[1:] {
-		if cell = strings.TrimSpace(cell); cell != "" {
-			others = append(others, cell)
+// table is a table in columns, of which the last wraps; where the others are too wide for that, the first cell of a row with those
+// behind it below.
+func table(rows [][]string) (lines []string) {
+	indent := 2
+	widths := make([]int, len(rows[0]))
+	for k := range len(rows[0]) - 1 {
+		for _, row := range rows {
+			if k < len(row) {
+				row[k] = strings.TrimSpace(row[k])
+				widths[k] = max(widths[k], utf8.RuneCountInString(row[k])+2)
+			}
 		}
+		indent += widths[k]
 	}
-	return "  " + Wrap(2, cells[0]) + "\n      " + Wrap(6, link.ReplaceAllString(strings.Join(others, " · "), "$1"))
+	for _, row := range rows {
+		line, last := "  ", len(row)-1
+		if indent > Width/2 {
+			others := slices.DeleteFunc(row[1:], func(cell string) bool { return strings.TrimSpace(cell) == "" })
+			lines = append(lines, line+Wrap(2, row[0])+"\n      "+Wrap(6, strings.Join(others, " · ")))
+			continue
+		}
+		for k, cell := range row[:last] {
+			line += cell + strings.Repeat(" ", max(widths[k]-utf8.RuneCountInString(cell), 0))
+		}
+		lines = append(lines, strings.TrimRight(line+Wrap(indent, row[last]), " "))
+	}
+	return lines
 }

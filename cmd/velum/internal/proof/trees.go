@@ -22,6 +22,7 @@ type checkedTree struct {
 	Dir         string              `json:"dir"`
 	Parts       int                 `json:"parts"`
 	Bytes       int64               `json:"bytes"`
+	Rows        string              `json:"rows,omitempty"` // what rows.csv adds up to
 	Differences []commit.Difference `json:"differences"`
 
 	manifest *commit.Manifest
@@ -45,7 +46,7 @@ func checkTrees(ctx context.Context, dir, private string) ([]checkedTree, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := secret.belongsTo(public); err != nil {
+	if err := errors.Join(secret.belongsTo(public), secret.addRows()); err != nil {
 		return nil, err
 	}
 	return append(trees, *secret), nil
@@ -129,6 +130,11 @@ func printTrees(c *console.Console, trees []checkedTree) error {
 		}
 		if _, err := c.Printf("%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6); err != nil {
 			return err
+		}
+		if t.Rows != "" {
+			if _, err := c.Printf("%s: %s; every file adds up (rows.csv)\n", t.Dir, t.Rows); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -82,6 +82,9 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 
 // writable refuses what could not be written, or asked, before anything is read.
 func writable(c *console.Console, o *Options) error {
+	if _, err := os.Stat(o.In); err != nil {
+		return flow.InputError(&input.Error{Path: o.In, Cause: input.Cause(err), Remedy: "check the path and its permissions"})
+	}
 	if o.Try > 0 {
 		return nil
 	}

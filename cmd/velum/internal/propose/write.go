@@ -208,6 +208,7 @@ func (p *proposal) yaml() []byte {
 	if left := p.left(); len(left) > 0 {
 		fmt.Fprintf(&b, "  # there are: %s\n", exit.Printable(strings.Join(left, ", ")))
 	}
+	b.WriteString("# a policy that wants a key (velum help masking): velum night makes this file, and you keep a copy of it\n# key: {file: velum.key}\n")
 	return []byte(b.String())
 }
 
@@ -217,6 +218,7 @@ func (p *proposal) commands() [][2]string {
 	return [][2]string{
 		{"velum init " + in + config + " --try 100", "100 notes, masked, on the screen alone"},
 		{"velum run --in " + in + " --out masked" + config + " --audit 20", "all notes, masked, into the folder masked"},
+		{"velum night --in " + in + " --out masked" + config + " --timer systemd", "what is new, every night (or --timer cron, --timer kubernetes)"},
 		{"velum review --ask audit --of masked --in " + in + " --out read.jsonl" + config, "read 20 of them, beside what was masked"},
 	}
 }

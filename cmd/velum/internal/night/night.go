@@ -1,0 +1,152 @@
+// Package night is `velum run` as a timer starts it: nothing is said while all is well, and a mail's worth of text when somebody has
+// to look. It makes the key that the configuration names, and writes what starts it: units of systemd, a line for cron, a CronJob.
+package night
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Options are what a night is told beside the configuration.
+type Options struct {
+	run.Options
+	Every  time.Duration // it stays, and looks at the archive again after so long; 0: once
+	Timer  string        // what starts it is written, and nothing done: one of Timers
+	Config string        // file of the configuration, for Timer
+}
+
+// Run masks what is new of the archive. It ends with the error of the run; a night with nothing to do is no error, and
+// a report whose light is red is one.
+func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
+	if len(o.In) == 0 || o.Out == "" {
+		return exit.Errorf(exit.Config, "see `velum night --help`", "--in and --out are needed")
+	}
+	if o.Timer != "" {
+		return o.write(c)
+	}
+	for {
+		if err := o.once(ctx, c, load); err != nil && (o.Every == 0 || ctx.Err() != nil || exit.CodeOf(err) == exit.Config) {
+			return err
+		}
+		if o.Every == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(o.Every):
+		}
+	}
+}
+
+// once is one night.
+func (o *Options) once(ctx context.Context, c *console.Console, load func() (*option.Config, error)) error {
+	if o.Private == "" {
+		o.Private = commit.PrivateDir(o.Out)
+	}
+	cfg, err := load()
+	if err == nil {
+		err = o.makeKey(c, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	quiet := &console.Console{Out: &said, Errs: &said, Env: c.Env, Version: c.Version, Quiet: true}
+	quiet.StartLog()
+	err = run.Mask(ctx, quiet, load, &o.Options)
+	code := exit.CodeOf(err)
+	if code == exit.Nothing || ctx.Err() != nil {
+		c.Log.Debug("nothing new", "in", strings.Join(o.In, ", "))
+		return context.Cause(ctx)
+	}
+	r, unread := o.report()
+	switch {
+	case err == nil && unread != nil:
+		return unread
+	case err == nil && r.Light != "red":
+		return nil
+	case err == nil:
+		err = exit.Errorf(exit.Privacy, "look at what is red in "+filepath.Join(o.Private, "report.html")+" before the output is used", "the light of the report is red")
+	}
+	return errors.Join(o.mail(c, err, r, &said), err)
+}
+
+// makeKey makes the key that the configuration names, if there is no output that was made with another one.
+func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
+	path := cfg.Key.File
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // whoever reads it says what is wrong with it
+	}
+	if _, err := os.Lstat(filepath.Join(o.Out, "manifest.json")); err == nil {
+		return exit.Errorf(exit.Key, "put the key back: a new one would give the same people other names", "%s is not there, and %s was made with it", path, o.Out)
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	c.Log.Info("a key was made: keep a copy where the archive is kept", "file", path)
+	return durable.WriteFile(nil, path, key)
+}
+
+// report is what is told of report.json in the private tree.
+type report struct {
+	Light    string `json:"light"`
+	Sentence string `json:"sentence"`
+	Findings []struct {
+		Light string `json:"light"`
+		Text  string `json:"text"`
+	} `json:"findings"`
+}
+
+func (o *Options) report() (r report, err error) {
+	data, err := os.ReadFile(filepath.Join(o.Private, "report.json"))
+	if err == nil && json.Unmarshal(data, &r) != nil {
+		err = exit.Errorf(exit.Integrity, "start the run again", "report.json of the private tree is no report")
+	}
+	return r, err
+}
+
+// mail prints what somebody has to know who was not there, in the order in which they ask: what, since when, what to do, where.
+func (o *Options) mail(c *console.Console, err error, r report, said *bytes.Buffer) error {
+	code, remedy := exit.Explain(err)
+	host, _ := os.Hostname() // "" says less
+	text := fmt.Sprintf("velum: the night of %s needs somebody (%s, exit code %d)\n\n%s\n", strings.Join(o.In, ", "), strings.ReplaceAll(code.String(), "_", " "), code, exit.OneLine(err.Error()))
+	if remedy != "" {
+		text += "What to do: " + exit.OneLine(remedy) + ".\n"
+	}
+	if code == exit.Quarantined || code == exit.Privacy {
+		text += "\n" + r.Sentence + "\n"
+		for _, f := range r.Findings {
+			text += "  " + f.Light + ": " + f.Text + "\n"
+		}
+	}
+	text += fmt.Sprintf("\nMachine %s. Output %s, private tree %s: report.html has the counts, _audit/audit.jsonl every run.\n", host, o.Out, o.Private)
+	if code == exit.Failed || code == exit.DiskFull {
+		text += "The next night goes on where this one stopped.\n"
+	}
+	for line := range strings.Lines(said.String()) {
+		if strings.Contains(line, "level=WARN") && !strings.Contains(line, "page checksums") {
+			text += exit.OneLine(line) + "\n"
+		}
+	}
+	_, wrong := c.Printf("%s", []byte(text))
+	return wrong
+}
