@@ -26,22 +26,23 @@ import (
 // Columns that velum reads by their use, and one that is text of its own.
 const (
 	ID, Text, Patient, Day, title = "note_id", "note_text", "person_id", "note_date", "note_title"
+	source                        = "note_source_value"
 	moment                        = "note_datetime"
 )
 
 // order are the columns of NOTE, in the order of the specification.
 var order = []string{ID, Patient, Day, moment, "note_type_concept_id", "note_class_concept_id", title, Text, "encoding_concept_id", "language_concept_id",
-	"provider_id", "visit_occurrence_id", "visit_detail_id", "note_event_id", "note_event_field_concept_id"}
+	"provider_id", "visit_occurrence_id", "visit_detail_id", source, "note_event_id", "note_event_field_concept_id"}
 
 // NLPColumns are those of NOTE_NLP, in the order of the specification.
 var NLPColumns = []string{"note_nlp_id", ID, "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id", "note_nlp_source_concept_id",
 	"nlp_system", "nlp_date", "nlp_datetime", "term_exists", "term_temporal", "term_modifiers"}
 
-// Kept are the columns of NOTE that go along with the notes: not titles, which are words
-// that nobody has looked at.
+// Kept are the columns of NOTE that go along with the notes: not titles and source values,
+// which are words that nobody has looked at.
 func Kept() (all []string) {
 	for _, name := range order {
-		if name != ID && name != Text && name != title {
+		if name != ID && name != Text && name != title && name != source {
 			all = append(all, name)
 		}
 	}

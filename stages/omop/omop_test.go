@@ -80,7 +80,7 @@ func TestSpans(t *testing.T) {
 
 // The columns are those of the specification, each once.
 func TestColumns(t *testing.T) {
-	if len(order) != 15 || len(NLPColumns) != 14 || len(Kept()) != 12 {
+	if len(order) != 16 || len(NLPColumns) != 14 || len(Kept()) != 12 {
 		t.Errorf("%d columns of NOTE, %d of NOTE_NLP, %d go along", len(order), len(NLPColumns), len(Kept()))
 	}
 	if s := Spellings(); s["NOTE_TEXT"] != Text || s["Note_Text"] != Text || s["note_text"] != Text || s["text"] != "" {
