@@ -111,8 +111,7 @@ func maskLines(o mask.Options, from, to string) error {
 			}
 			spans = append(spans, pipeline.Span{Start: int32(s[0].(float64)), End: int32(s[1].(float64)), Category: category})
 		}
-		n := mask.NewNote([]byte(r.ID), []byte(r.Text), spans)
-		n.Patient = []byte(r.Patient)
+		n := &mask.Note{ID: []byte(r.ID), Text: []byte(r.Text), Spans: spans, Patient: []byte(r.Patient)}
 		if n.Language = pipeline.Spanish; r.Catalan {
 			n.Language = pipeline.Catalan
 		}

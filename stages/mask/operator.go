@@ -43,12 +43,6 @@ type Note struct {
 	digits []byte  // of a patient's number
 }
 
-// NewNote returns a note of which nothing else is known, for a Masker without
-// batches.
-func NewNote(id, text []byte, spans []pipeline.Span) *Note {
-	return &Note{ID: id, Text: text, Spans: spans}
-}
-
 // columns finds the columns of patient and date in a batch.
 func (m *Masker) columns(b *pipeline.Batch) {
 	m.patient, m.date = b.ExtraNamed(m.o.PatientColumn), b.ExtraNamed(m.o.DateColumn)

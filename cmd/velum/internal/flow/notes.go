@@ -191,15 +191,6 @@ func ByHash(ids []string, seed int) []string {
 	return slices.Compact(ids)
 }
 
-// SetOf is the set of some ids.
-func SetOf(ids []string) map[string]bool {
-	set := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
-}
-
 // BadInputs names the first of the files that were not read; the log and
 // the private manifest name all.
 func BadInputs(bad []commit.BadInput) error {

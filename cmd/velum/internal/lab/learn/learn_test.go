@@ -82,7 +82,11 @@ func someIDs(n int) (ids []string) {
 
 // kept is notes with these ids, as answers are.
 func kept(ids []string) flow.Labelled {
-	return flow.Labelled{Paths: []string{"answers"}, Keep: flow.SetOf(ids)}
+	keep := map[string]bool{}
+	for _, id := range ids {
+		keep[id] = true
+	}
+	return flow.Labelled{Paths: []string{"answers"}, Keep: keep}
 }
 
 // Folds divide all labelled notes and answers: each note is judged on in one fold, which learns from none of its own and from
