@@ -145,13 +145,6 @@ func (b *balance) addLengths(there [MaxClasses]int) {
 			b.add(r, true)
 		}
 	}
-	if b.Length > 0 {
-		var r row
-		for c := range MaxClasses {
-			r[firstLength+c], r[firstSpan+c] = 1/b.Length, -1
-		}
-		b.add(r, true)
-	}
 }
 
 // take returns how many notes of every stratum to take: n with spans, with or
@@ -492,7 +485,6 @@ func (b *balance) best(t sums, sign int, may func(int) bool) (best int, least fl
 func (s *stratum) change(t sums, sign int) sums {
 	t.notes += sign
 	t.spans += sign * s.total
-	t.tokens += sign * s.length
 	for _, c := range s.classes {
 		t.class[c] += sign * int(s.spans[c])
 		t.length[c] += sign * int(s.lengths[c])
@@ -516,10 +508,6 @@ func (p *pool) squares(t sums) float64 {
 			d := ratio(t.length[c], t.class[c])/length - 1
 			sum += 0.1 * d * d
 		}
-	}
-	if p.Length > 0 && t.spans > 0 {
-		d := ratio(t.tokens, t.spans)/p.Length - 1
-		sum += 0.1 * d * d
 	}
 	return sum
 }

@@ -18,9 +18,8 @@ type Target struct {
 	// order of TagSet.Categories, adding up to 1; nil wants none.
 	Shares []float64
 	// Lengths is the wanted mean length of the spans of every class in
-	// tokens; 0 or nil wants none. Length is the same for all spans together.
+	// tokens; 0 or nil wants none.
 	Lengths []float64
-	Length  float64
 	// WithoutSpans is the wanted share of notes that hold no span.
 	WithoutSpans float64
 	Tolerance    float64 // of a share; 0 means 0.02
@@ -44,8 +43,7 @@ type Result struct {
 
 	Shares       []float64 // of the classes among the chosen spans
 	Lengths      []float64 // mean, in tokens; 0 for a class without spans
-	Length       float64
-	WithoutSpans float64 // share of the chosen notes
+	WithoutSpans float64   // share of the chosen notes
 	Lowest       Confidence
 }
 
@@ -83,7 +81,7 @@ func (t Target) checked() (Target, error) {
 	if t.K < 0 || t.MaxKept < 0 || len(t.Shares) > MaxClasses || len(t.Lengths) > MaxClasses {
 		return t, fmt.Errorf("a target with a negative size or more than %d classes", MaxClasses)
 	}
-	if !(t.WithoutSpans >= 0 && t.WithoutSpans < 1 && t.Tolerance > 0 && t.Length >= 0) {
+	if !(t.WithoutSpans >= 0 && t.WithoutSpans < 1 && t.Tolerance > 0) {
 		return t, fmt.Errorf("a target with a share outside 0 to 1")
 	}
 	sum := 0.0
@@ -120,7 +118,6 @@ type stratum struct {
 	signature
 	heap
 	total   int // spans
-	length  int // tokens in spans
 	classes []int
 }
 
@@ -208,7 +205,6 @@ func newStratum(key signature) *stratum {
 		if n > 0 {
 			s.classes = append(s.classes, c)
 			s.total += int(n)
-			s.length += int(key.lengths[c])
 		}
 	}
 	return s
@@ -308,7 +304,7 @@ func (p *pool) all() []int {
 // sums is what a selection holds.
 type sums struct {
 	notes, empty  int
-	spans, tokens int
+	spans         int
 	class, length [MaxClasses]int
 }
 
@@ -320,7 +316,6 @@ func (p *pool) sums(take []int) (t sums) {
 			t.empty += n
 		}
 		t.spans += n * s.total
-		t.tokens += n * s.length
 		for _, c := range s.classes {
 			t.class[c] += n * int(s.spans[c])
 			t.length[c] += n * int(s.lengths[c])
@@ -384,7 +379,7 @@ func (p *pool) result(take []int, short int) Result {
 	r := Result{
 		Candidates: p.candidates, Below: p.below, Met: p.met(take), Short: short,
 		Shares: make([]float64, classes), Lengths: make([]float64, classes),
-		Length: ratio(t.tokens, t.spans), WithoutSpans: ratio(t.empty, t.notes), Lowest: 10_000,
+		WithoutSpans: ratio(t.empty, t.notes), Lowest: 10_000,
 	}
 	for c := range r.Shares {
 		r.Shares[c] = ratio(t.class[c], t.spans)

@@ -7,23 +7,13 @@ import (
 	"github.com/velum-health/velum/models/learn/crftrain"
 )
 
-// Loss is what a margin below 1 costs.
-type Loss uint8
-
-// The losses.
-const (
-	SquaredHinge Loss = iota // max(0, 1-m)²: the dual is strictly convex; LIBLINEAR's default
-	Hinge                    // max(0, 1-m)
-)
-
 // Problem is to tell some rows of a matrix from the others. A column of ones is added
 // behind the others: its weight is the bias, which is small as the others are.
 type Problem struct {
 	X        *crftrain.Examples
 	Rows     []int32              // that take part
 	Positive func(row int32) bool // what is to be told from the rest
-	Cost     func(row int32) float64
-	Loss     Loss
+	C        float64              // cost of max(0, 1-m)² of a margin m: the squared hinge, with which the dual is strictly convex
 	// Tolerance is how far the largest and the smallest projected gradient of the dual may
 	// lie apart at the end: LIBLINEAR's -e.
 	Tolerance float64
@@ -33,7 +23,7 @@ type Problem struct {
 // Solution is the hyperplane of a problem.
 type Solution struct {
 	W            []float64 // [columns+1] the bias is the last
-	Primal, Dual float64   // ½‖w‖² + Σ C_i ξ_i, and what it cannot fall below
+	Primal, Dual float64   // ½‖w‖² + C Σ ξ_i², and what it cannot fall below
 	Passes       int
 	Support      int // rows with a multiplier above 0
 }
@@ -42,26 +32,24 @@ type Solution struct {
 type descent struct {
 	*Problem
 	w     []float64
-	alpha []float64 // [rows] multipliers, as the five below by place in Rows
+	alpha []float64 // [rows] multipliers, as the three below by place in Rows
 	sign  []float64
-	diag  []float64 // 1/2C with the squared hinge
-	upper []float64 // C with the hinge
 	q     []float64 // x·x and the diagonal
 	order []int32   // the active ones are the first
 
-	active          int
-	oldHigh, oldLow float64 // the largest and smallest projected gradient of the pass before
-	high, low       float64
+	diag      float64 // 1/2C
+	active    int
+	oldHigh   float64 // the largest projected gradient of the pass before
+	high, low float64
 }
 
 // Solve minimizes by dual coordinate descent (Hsieh, Chang, Lin, Keerthi and
 // Sundararajan 2008, algorithm 3): one multiplier after the other is set to the
 // minimum of
 //
-//	½ Σ_ij α_i α_j (y_i y_j x_i·x_j + [i=j] D_i) - Σ_i α_i,   0 ≤ α_i ≤ U_i
+//	½ Σ_ij α_i α_j (y_i y_j x_i·x_j + [i=j] D) - Σ_i α_i,   0 ≤ α_i
 //
-// with D = 0 and U = C for the hinge, D = 1/2C and no U for its square. Multipliers that
-// stay at their bounds are left aside (shrinking) until the rest is done. The order of
+// with D = 1/2C. Multipliers that stay at 0 are left aside (shrinking) until the rest is done. The order of
 // every pass is drawn from seed: the same problem has the same solution.
 func (p *Problem) Solve(seed uint64) *Solution {
 	d := p.start()
@@ -72,39 +60,29 @@ func (p *Problem) Solve(seed uint64) *Solution {
 		d.pass()
 		passes++
 		if d.high-d.low > p.Tolerance {
-			d.oldHigh, d.oldLow = orInfinite(d.high, 1), orInfinite(d.low, -1)
+			if d.oldHigh = d.high; d.high <= 0 {
+				d.oldHigh = math.Inf(1) // nothing is left aside
+			}
 			continue
 		}
 		if d.active == len(d.order) {
 			break
 		}
-		d.active, d.oldHigh, d.oldLow = len(d.order), math.Inf(1), math.Inf(-1)
+		d.active, d.oldHigh = len(d.order), math.Inf(1)
 	}
 	return d.solution(passes)
 }
 
-// orInfinite returns v if it has the sign of side, else infinity there: then nothing
-// is left aside.
-func orInfinite(v float64, side int) float64 {
-	if v*float64(side) > 0 {
-		return v
-	}
-	return math.Inf(side)
-}
-
 func (p *Problem) start() *descent {
 	n := len(p.Rows)
-	d := &descent{Problem: p, w: make([]float64, len(p.X.Columns)+1), alpha: make([]float64, n), sign: make([]float64, n), diag: make([]float64, n),
-		upper: make([]float64, n), q: make([]float64, n), order: make([]int32, n), active: n, oldHigh: math.Inf(1), oldLow: math.Inf(-1)}
+	d := &descent{Problem: p, w: make([]float64, len(p.X.Columns)+1), alpha: make([]float64, n), sign: make([]float64, n),
+		q: make([]float64, n), order: make([]int32, n), diag: 1 / (2 * p.C), active: n, oldHigh: math.Inf(1)}
 	for i, row := range p.Rows {
 		d.order[i], d.sign[i] = int32(i), -1
 		if p.Positive(row) {
 			d.sign[i] = 1
 		}
-		if d.upper[i] = p.Cost(row); p.Loss == SquaredHinge {
-			d.diag[i], d.upper[i] = 1/(2*d.upper[i]), math.Inf(1)
-		}
-		d.q[i] = d.diag[i] + square(p.X, row)
+		d.q[i] = d.diag + square(p.X, row)
 	}
 	return d
 }
@@ -114,36 +92,24 @@ func (d *descent) pass() {
 	d.high, d.low = math.Inf(-1), math.Inf(1)
 	for at := 0; at < d.active; at++ {
 		i := d.order[at]
-		g := d.sign[i]*Score(d.X, d.Rows[i], d.w) - 1 + d.alpha[i]*d.diag[i]
+		g := d.sign[i]*Score(d.X, d.Rows[i], d.w) - 1 + d.alpha[i]*d.diag
 		projected := g
-		switch {
-		case d.alpha[i] == 0:
+		if d.alpha[i] == 0 {
 			if g > d.oldHigh {
-				d.leave(&at)
+				d.active--
+				d.order[at], d.order[d.active] = d.order[d.active], d.order[at]
+				at-- // another stands there now
 				continue
 			}
 			projected = min(g, 0)
-		case d.alpha[i] == d.upper[i]:
-			if g < d.oldLow {
-				d.leave(&at)
-				continue
-			}
-			projected = max(g, 0)
 		}
 		d.high, d.low = max(d.high, projected), min(d.low, projected)
 		if math.Abs(projected) > 1e-12 {
 			was := d.alpha[i]
-			d.alpha[i] = min(max(was-g/d.q[i], 0), d.upper[i])
+			d.alpha[i] = max(was-g/d.q[i], 0)
 			axpy((d.alpha[i]-was)*d.sign[i], d.X, d.Rows[i], d.w)
 		}
 	}
-}
-
-// leave puts the multiplier at a place behind the active ones; another stands there then.
-func (d *descent) leave(at *int) {
-	d.active--
-	d.order[*at], d.order[d.active] = d.order[d.active], d.order[*at]
-	*at--
 }
 
 func (d *descent) solution(passes int) *Solution {
@@ -153,14 +119,12 @@ func (d *descent) solution(passes int) *Solution {
 	}
 	s.Dual = -s.Primal
 	for i, row := range d.Rows {
-		s.Dual += d.alpha[i] - d.alpha[i]*d.alpha[i]*d.diag[i]/2
+		s.Dual += d.alpha[i] - d.alpha[i]*d.alpha[i]*d.diag/2
 		if d.alpha[i] > 0 {
 			s.Support++
 		}
-		if slack := 1 - d.sign[i]*Score(d.X, row, d.w); slack > 0 && d.Loss == Hinge {
-			s.Primal += d.Cost(row) * slack
-		} else if slack > 0 {
-			s.Primal += d.Cost(row) * slack * slack
+		if slack := 1 - d.sign[i]*Score(d.X, row, d.w); slack > 0 {
+			s.Primal += d.C * slack * slack
 		}
 	}
 	return s

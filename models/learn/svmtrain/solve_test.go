@@ -26,8 +26,8 @@ func drawn(r *rand.Rand, rows, columns int) *crftrain.Examples {
 }
 
 // problem is to tell the rows of tag 1 from the others.
-func problem(x *crftrain.Examples, loss Loss, cost func(row int32) float64) *Problem {
-	p := &Problem{X: x, Loss: loss, Tolerance: 1e-10, Passes: 100_000, Cost: cost, Positive: func(row int32) bool { return x.Tag[row] == 1 }}
+func problem(x *crftrain.Examples, cost float64) *Problem {
+	p := &Problem{X: x, C: cost, Tolerance: 1e-10, Passes: 100_000, Positive: func(row int32) bool { return x.Tag[row] == 1 }}
 	for i := range x.Tag {
 		p.Rows = append(p.Rows, int32(i))
 	}
@@ -35,23 +35,17 @@ func problem(x *crftrain.Examples, loss Loss, cost func(row int32) float64) *Pro
 }
 
 // TestSolveAgainstAllActiveSets holds the solution of small problems against the best
-// of all there are: every multiplier is at 0, at its upper bound, or free, and then
+// of all there are: every multiplier is at 0 or free, and then
 // the free ones solve a system of linear equations.
 func TestSolveAgainstAllActiveSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for trial := range 60 {
 		x := drawn(r, 2+r.IntN(4), 1+r.IntN(3))
-		costs := make([]float64, x.Rows())
-		for i := range costs {
-			costs[i] = math.Exp(r.NormFloat64())
-		}
-		for _, loss := range []Loss{SquaredHinge, Hinge} {
-			p := problem(x, loss, func(row int32) float64 { return costs[row] })
-			s := p.Solve(uint64(trial))
-			want := bestDual(p)
-			if math.Abs(s.Dual-want) > 1e-7*max(1, want) || math.Abs(s.Primal-want) > 1e-6*max(1, want) {
-				t.Errorf("trial %d, loss %d: dual %.9f, primal %.9f, of all active sets %.9f", trial, loss, s.Dual, s.Primal, want)
-			}
+		p := problem(x, math.Exp(r.NormFloat64()))
+		s := p.Solve(uint64(trial))
+		want := bestDual(p)
+		if math.Abs(s.Dual-want) > 1e-7*max(1, want) || math.Abs(s.Primal-want) > 1e-6*max(1, want) {
+			t.Errorf("trial %d: dual %.9f, primal %.9f, of all active sets %.9f", trial, s.Dual, s.Primal, want)
 		}
 	}
 }
@@ -60,7 +54,7 @@ func TestSolveAgainstAllActiveSets(t *testing.T) {
 func bestDual(p *Problem) float64 {
 	n := len(p.Rows)
 	dense := make([][]float64, n)
-	q, upper := make([][]float64, n), make([]float64, n)
+	q := make([][]float64, n)
 	for i := range n {
 		dense[i] = make([]float64, len(p.X.Columns)+1)
 		axpy(map[bool]float64{true: 1, false: -1}[p.Positive(int32(i))], p.X, int32(i), dense[i])
@@ -72,24 +66,18 @@ func bestDual(p *Problem) float64 {
 				q[i][j] += dense[i][k] * dense[j][k]
 			}
 		}
-		if upper[i] = p.Cost(int32(i)); p.Loss == SquaredHinge {
-			q[i][i] += 1 / (2 * upper[i])
-			upper[i] = math.Inf(1)
-		}
+		q[i][i] += 1 / (2 * p.C)
 	}
 	best := 0.0
-	for set := range int(math.Pow(3, float64(n))) {
+	for set := range 1 << n {
 		alpha := make([]float64, n)
 		var free []int
-		for i, k := 0, set; i < n; i, k = i+1, k/3 {
-			switch k % 3 {
-			case 1:
-				alpha[i] = upper[i]
-			case 2:
+		for i := range n {
+			if set>>i&1 == 1 {
 				free = append(free, i)
 			}
 		}
-		if slices.Max(alpha) < math.Inf(1) && solved(q, alpha, free) && within(alpha, upper) {
+		if solved(q, alpha, free) && slices.Min(alpha) >= 0 {
 			best = max(best, dualAt(q, alpha))
 		}
 	}
@@ -134,15 +122,6 @@ func solved(q [][]float64, alpha []float64, free []int) bool {
 	return true
 }
 
-func within(alpha, upper []float64) bool {
-	for i, v := range alpha {
-		if v < 0 || v > upper[i] {
-			return false
-		}
-	}
-	return true
-}
-
 func dualAt(q [][]float64, alpha []float64) (sum float64) {
 	for i, v := range alpha {
 		sum += v
@@ -157,52 +136,45 @@ func dualAt(q [][]float64, alpha []float64) (sum float64) {
 // the rows.
 func TestDualityGap(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for _, loss := range []Loss{SquaredHinge, Hinge} {
-		p := problem(drawn(r, 400, 30), loss, func(int32) float64 { return 0.5 })
-		last := math.Inf(1)
-		for _, tolerance := range []float64{1, 0.1, 1e-3, 1e-6} {
-			p.Tolerance = tolerance
-			s := p.Solve(3)
-			gap := (s.Primal - s.Dual) / s.Primal
-			if gap < -1e-9 || gap > last+1e-12 {
-				t.Errorf("loss %d, tolerance %v: gap %v behind %v", loss, tolerance, gap, last)
-			}
-			last = gap
+	p := problem(drawn(r, 400, 30), 0.5)
+	last := math.Inf(1)
+	for _, tolerance := range []float64{1, 0.1, 1e-3, 1e-6} {
+		p.Tolerance = tolerance
+		s := p.Solve(3)
+		gap := (s.Primal - s.Dual) / s.Primal
+		if gap < -1e-9 || gap > last+1e-12 {
+			t.Errorf("tolerance %v: gap %v behind %v", tolerance, gap, last)
 		}
-		if last > 1e-6 {
-			t.Errorf("loss %d: a gap of %v is left", loss, last)
-		}
-		one, other := p.Solve(1), p.Solve(2)
-		for k := range one.W {
-			if math.Abs(one.W[k]-other.W[k]) > 1e-4 {
-				t.Fatalf("loss %d: weight %d is %v in one order and %v in another", loss, k, one.W[k], other.W[k])
-			}
+		last = gap
+	}
+	if last > 1e-6 {
+		t.Errorf("a gap of %v is left", last)
+	}
+	one, other := p.Solve(1), p.Solve(2)
+	for k := range one.W {
+		if math.Abs(one.W[k]-other.W[k]) > 1e-4 {
+			t.Fatalf("weight %d is %v in one order and %v in another", k, one.W[k], other.W[k])
 		}
 	}
 }
 
-// A row of twice the cost is the row twice; without values the numbers are ones.
+// Twice the cost is every row twice; without values the numbers are ones.
 func TestCostsAndOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	x := drawn(r, 40, 8)
 	for i := range x.Value {
 		x.Value[i] = 1
 	}
-	for _, loss := range []Loss{SquaredHinge, Hinge} {
-		dear := problem(x, loss, func(row int32) float64 { return float64(1 + row%2) })
-		twice := problem(x, loss, func(int32) float64 { return 1 })
-		for row := int32(1); row < 40; row += 2 {
-			twice.Rows = append(twice.Rows, row)
-		}
-		bare := *x
-		bare.Value = nil
-		ones := problem(&bare, loss, dear.Cost)
-		a, b, c := dear.Solve(1), twice.Solve(1), ones.Solve(1)
-		if math.Abs(a.Primal-b.Primal) > 1e-6*a.Primal || math.Abs(a.Dual-b.Dual) > 1e-6*a.Primal {
-			t.Errorf("loss %d: %v with twice the cost, %v with the row twice", loss, a.Primal, b.Primal)
-		}
-		if !slices.Equal(a.W, c.W) {
-			t.Errorf("loss %d: values of 1 are not as none", loss)
-		}
+	dear, twice := problem(x, 2), problem(x, 1)
+	twice.Rows = append(twice.Rows, twice.Rows...)
+	bare := *x
+	bare.Value = nil
+	ones := problem(&bare, dear.C)
+	a, b, c := dear.Solve(1), twice.Solve(1), ones.Solve(1)
+	if math.Abs(a.Primal-b.Primal) > 1e-6*a.Primal || math.Abs(a.Dual-b.Dual) > 1e-6*a.Primal {
+		t.Errorf("%v with twice the cost, %v with the rows twice", a.Primal, b.Primal)
+	}
+	if !slices.Equal(a.W, c.W) {
+		t.Errorf("values of 1 are not as none")
 	}
 }

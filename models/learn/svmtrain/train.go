@@ -21,7 +21,6 @@ package svmtrain
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -44,18 +43,10 @@ const (
 
 // TrainOptions say how to train. The zero value is LIBLINEAR's -s 1 -B 1 at C = 0.1.
 type TrainOptions struct {
-	Loss Loss
-	C    float64 // cost of a margin that is missed; 0 means Cost
-	// Balance weighs the tokens of a tag against all others in the problem of that tag
-	// by (others/tokens)^Balance: 0 not at all, 1 as if they were as many (VIGI §7.2).
-	Balance float64
-	// Oversample takes tokens of spans so many times in all problems; 0 means once. A
-	// row so many times over and a row of so many times the cost have one solution
-	// (VIGI §7.2); sigmoids are fitted to the notes as they are.
-	Oversample float64
-	Tolerance  float64 // of Problem; 0 means Tolerance
-	MinCount   int     // leaves out features (at one window offset) seen less often
-	Prune      float32 // leaves weights out of the model whose absolute value is smaller
+	C         float64 // cost of a margin that is missed; 0 means Cost
+	Tolerance float64 // of Problem; 0 means Tolerance
+	MinCount  int     // leaves out features (at one window offset) seen less often
+	Prune     float32 // leaves weights out of the model whose absolute value is smaller
 }
 
 // Trainer is the tagger.Trainer of the SVM.
@@ -76,7 +67,6 @@ func NewTrainer(t *features.Template, set *pipeline.TagSet, r features.Resources
 	if o.Tolerance == 0 {
 		o.Tolerance = Tolerance
 	}
-	o.Oversample = max(o.Oversample, 1)
 	return &Trainer{Corpus: crftrain.NewCorpus(t, set, r), template: t, set: set, res: r, o: o}
 }
 
@@ -181,27 +171,18 @@ func (t *training) tell(tag, fold int) {
 // whose tokens it then scores.
 func (t *training) hyperplane(tag, fold int) {
 	var rows []int32
-	yes, no := 0.0, 0.0
+	positive := false
 	for i, y := range t.x.Tag {
 		if int(t.fold[i]) == fold {
 			continue
 		}
 		rows = append(rows, int32(i))
-		if int(y) == tag {
-			yes++
-		} else {
-			no++
-		}
+		positive = positive || int(y) == tag
 	}
 	var w []float64
-	if yes > 0 {
-		positive := 1.0
-		if no > 0 {
-			positive = math.Pow(no/yes, t.o.Balance)
-		}
-		p := &Problem{X: t.x, Rows: rows, Loss: t.o.Loss, Tolerance: t.o.Tolerance, Passes: Passes,
-			Positive: func(row int32) bool { return int(t.x.Tag[row]) == tag },
-			Cost:     func(row int32) float64 { return t.cost(row, tag, positive) }}
+	if positive {
+		p := &Problem{X: t.x, Rows: rows, C: t.o.C, Tolerance: t.o.Tolerance, Passes: Passes,
+			Positive: func(row int32) bool { return int(t.x.Tag[row]) == tag }}
 		w = p.Solve(uint64(tag)).W
 	}
 	if fold < 0 && w != nil {
@@ -219,19 +200,6 @@ func (t *training) hyperplane(tag, fold int) {
 			t.scores[tag][i] = float32(Score(t.x, int32(i), w))
 		}
 	}
-}
-
-// cost returns C_i of a row in the problem of a tag.
-func (t *training) cost(row int32, tag int, positive float64) float64 {
-	c := t.o.C
-	y := int(t.x.Tag[row])
-	if y != int(pipeline.O) {
-		c *= t.o.Oversample
-	}
-	if y == tag {
-		c *= positive
-	}
-	return c
 }
 
 // calibrate fits the sigmoids and the temperature to the scores of the folds.

@@ -155,7 +155,6 @@ type Choose struct {
 	MinTokens     int
 	K             int
 	Classes       map[string]float64
-	Length        float64
 	WithoutSpans  float64
 	ReviewBelow   float64
 	Review        int
@@ -209,10 +208,7 @@ type Train struct {
 }
 
 // SVM is how the hyperplanes of an SVM are found.
-type SVM struct {
-	Loss                      string
-	Cost, Balance, Oversample float64
-}
+type SVM struct{ Cost float64 }
 
 // Network is the architecture and the training of a network.
 type Network struct {
@@ -238,19 +234,18 @@ type Ensemble struct {
 
 // Learn is self-learning.
 type Learn struct {
-	In        []string
-	Gold      []string
-	Dev       []string
-	Redraw    int
-	Labels    string
-	Kind      []string
-	Slice     int
-	Turns     int
-	Folds     int
-	Again     bool
-	Start     string
-	AskRandom float64
-	Seed      int
+	In     []string
+	Gold   []string
+	Dev    []string
+	Redraw int
+	Labels string
+	Kind   []string
+	Slice  int
+	Turns  int
+	Folds  int
+	Again  bool
+	Start  string
+	Seed   int
 }
 
 // Key is the secret key.
@@ -384,7 +379,6 @@ func (c *Config) outputOptions() []option {
 		opt("choose.min_tokens", &h.MinTokens, 3, "Least tokens of a chosen note. A note of one or two words is certain and teaches nothing.", shaping, within(0, 1e6)),
 		opt("choose.k", &h.K, 5000, "Most notes in the selection set. BOOT tried 2,000 to 20,000; 5,000 of 50,000 was its middle.", atLeast(0)),
 		opt("choose.classes", &h.Classes, nil, "Shares of the categories among chosen spans, as {PERSON: 0.6, LOCATION: 0.4}. Empty takes those of the model's training set.", within(0, 1)),
-		opt("choose.length", &h.Length, 0, "Mean length of a chosen span in tokens; 0 takes that of the model's training set.", within(0, 100)),
 		opt("choose.without_spans", &h.WithoutSpans, 0, "Share of chosen notes in which nothing was found. 0, as in BOOT, whose training notes nearly all held an entity; a larger one teaches what is no name.", shaping, within(0, 0.99)),
 		opt("choose.review_below", &h.ReviewBelow, 0.5, "Confidence below which a note may go to a curator. Above one half the model's own answer is more likely right than all others together.", shaping, within(0, 1)),
 		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", atLeast(0)),
@@ -418,7 +412,7 @@ func (c *Config) outputOptions() []option {
 }
 
 func (c *Config) trainOptions() []option {
-	t, v := &c.Train, &c.SVM
+	t := &c.Train
 	return []option{
 		opt("train.template", &t.Template, "", "Feature template, a built-in name or a file; empty takes the template of the profile's model.", shaping, nameOrFile),
 		opt("train.clusters", &t.Clusters, nil, "Clusters for the groups of the template that are called cluster/NAME: NAME=FILE:K, K clusters of a file of `velum teach embed`. A study compares them: --vary train.clusters=wc=words.velum:128,wc=words.velum:1024.", shaping, large),
@@ -430,10 +424,7 @@ func (c *Config) trainOptions() []option {
 		opt("train.tolerance", &t.Tolerance, 1e-5, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
 		opt("train.bias", &t.Bias, 0, "Taken from O's score in the weights when they are learned: a CRF that masks more, without a dial. 0.5 masks 2.7 points more on writers left out, at a precision of .96 for .97.", shaping, within(0, 20)),
 
-		opt("svm.loss", &v.Loss, "squared_hinge", "What a margin below 1 costs --kind svm: squared_hinge, or hinge.", shaping, oneOf("squared_hinge", "hinge")),
-		opt("svm.cost", &v.Cost, 0.1, "Cost C of a token on the wrong side of its margin: more fits the notes, less keeps the weights small. 0.1 is what VIGI chose by five folds.", shaping, within(1e-6, 1e6)),
-		opt("svm.balance", &v.Balance, 0, "Weight of the tokens of a tag against all others: (others/tokens) to this power. 0 takes them as they are, 1 as if they were as many, which finds more and errs more.", shaping, within(0, 1)),
-		opt("svm.oversample", &v.Oversample, 1, "How many times tokens of spans are taken; probabilities are fitted to the notes as they are.", shaping, within(1, 1000)),
+		opt("svm.cost", &c.SVM.Cost, 0.1, "Cost C of a token on the wrong side of its margin: more fits the notes, less keeps the weights small. 0.1 is what VIGI chose by five folds.", shaping, within(1e-6, 1e6)),
 	}
 }
 
@@ -472,7 +463,6 @@ func (c *Config) learnOptions() []option {
 		opt("learn.folds", &l.Folds, 5, "Folds that all labelled notes and answers are dealt out to where no --dev is named: every fold is judged by models that learned from the others alone, teachers too, and the model in use learns from all. Each fold costs a turn as much as the turn itself. 0: nothing is measured.", within(0, 20)),
 		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
 		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile, large),
-		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
 		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
 	}
 }

@@ -12,7 +12,6 @@ type Selection struct {
 	Short         string           `json:"short_of,omitempty"` // class of which there are too few
 	Classes       []SelectionClass `json:"classes"`
 	WithoutSpans  WantedGot        `json:"without_spans"`
-	Length        *WantedGot       `json:"mean_span_tokens,omitempty"`
 
 	ReviewBelow  float64 `json:"review_below"`
 	ReviewWanted int     `json:"review_wanted"`

@@ -76,7 +76,7 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 func (l *lastStep) String() string {
 	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven", "report.read_seconds"}
 	if l.selection != nil {
-		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
+		keys = append(keys, "choose.k", "choose.classes", "choose.review")
 	}
 	var all []string
 	for _, key := range keys {

@@ -421,8 +421,8 @@ func TestSelectionTargets(t *testing.T) {
 	if s, err = selection.NewSelector(cfg, set, tagger.Training{}, 1); err != nil || s.Target.Shares != nil || s.Target.Lengths != nil {
 		t.Errorf("a target of nothing: %+v, %v", s.Target, err)
 	}
-	cfg.Choose.Classes, cfg.Choose.Length = map[string]float64{"DATE": 1}, 2.5
-	if s, err = selection.NewSelector(cfg, set, training, 1); err != nil || s.Target.Shares[1] != 1 || s.Target.Length != 2.5 || s.Target.Lengths != nil {
+	cfg.Choose.Classes = map[string]float64{"DATE": 1}
+	if s, err = selection.NewSelector(cfg, set, training, 1); err != nil || s.Target.Shares[1] != 1 {
 		t.Errorf("not what the configuration says: %+v, %v", s.Target, err)
 	}
 	cfg.Choose.Classes = map[string]float64{"EMAIL": 1}

@@ -47,7 +47,7 @@ func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Trainin
 	h := &c.Choose
 	s := &Selector{
 		set: set, review: h.Review, below: h.ReviewBelow, rowGroup: c.Write.RowGroupRows, workers: workers,
-		Target: choose.Target{K: h.K, MinConfidence: h.MinConfidence, WithoutSpans: h.WithoutSpans, Tolerance: shareTolerance, Length: h.Length},
+		Target: choose.Target{K: h.K, MinConfidence: h.MinConfidence, WithoutSpans: h.WithoutSpans, Tolerance: shareTolerance},
 	}
 	if len(s.set.Categories) > choose.MaxClasses {
 		return nil, exit.Errorf(exit.Config, "set choose.use to false", "the model has more than %d categories to choose by", choose.MaxClasses)
@@ -63,7 +63,7 @@ func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Trainin
 			}
 		}
 	}
-	if h.Length == 0 && len(training.Spans) > 0 {
+	if len(training.Spans) > 0 {
 		for _, c := range s.set.Categories {
 			name := c.String()
 			s.Target.Lengths = append(s.Target.Lengths, float64(training.SpanTokens[name])/float64(max(training.Spans[name], 1)))
@@ -323,9 +323,6 @@ func (s *Selector) Report(r *choose.Result, review int) *report.Selection {
 	}
 	if r.Short >= 0 {
 		rep.Short = s.set.Categories[r.Short].String()
-	}
-	if s.Target.Length > 0 {
-		rep.Length = &report.WantedGot{Wanted: &s.Target.Length, Got: report.Rounded(r.Length)}
 	}
 	for k := range r.Shares {
 		c := report.SelectionClass{Category: s.set.Categories[k].String(), Share: report.WantedGot{Wanted: wanted(s.Target.Shares, k), Got: report.Rounded(r.Shares[k])}}

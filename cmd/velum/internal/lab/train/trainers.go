@@ -53,12 +53,9 @@ func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 }
 
 func newSVMTrainer(m *Materials) (tagger.Trainer, error) {
-	c, o := &m.Config.SVM, svmtrain.TrainOptions{MinCount: m.Config.Train.MinCount, Prune: prunedBelow}
-	if c.Loss == "hinge" {
-		o.Loss = svmtrain.Hinge
-	}
-	o.C, o.Balance, o.Oversample = c.Cost, c.Balance, c.Oversample
-	return svmtrain.NewTrainer(m.Template, m.TagSet, m.Resources, o), nil
+	return svmtrain.NewTrainer(m.Template, m.TagSet, m.Resources, svmtrain.TrainOptions{
+		C: m.Config.SVM.Cost, MinCount: m.Config.Train.MinCount, Prune: prunedBelow,
+	}), nil
 }
 
 func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
