@@ -97,7 +97,7 @@ func cronJobMistakes(t *testing.T, text []byte) (wrong []string) {
 	want("CronJob", false, box, "securityContext", "allowPrivilegeEscalation")
 	want("CronJob", []any{"ALL"}, box, "securityContext", "capabilities", "drop")
 	want("CronJob", "3Gi", box, "resources", "limits", "memory")
-	want("CronJob", "run", box, "args", 0)
+	want("CronJob", "night", box, "args", 0)
 	want("CronJob", true, box, "volumeMounts", 0, "readOnly") // the archive
 	want("NetworkPolicy", map[string]any{}, nil, "spec", "podSelector")
 	want("NetworkPolicy", []any{"Ingress", "Egress"}, nil, "spec", "policyTypes")

@@ -431,7 +431,7 @@ func TestSelectionTargets(t *testing.T) {
 	}
 }
 
-// TestSelectionOff writes both reports and nothing else.
+// TestSelectionOff writes both reports, twice each, and the ledger of rows, and nothing else.
 func TestSelectionOff(t *testing.T) {
 	r := newLastStepRun(t)
 	r.config.Choose.Use, r.config.Read.IDs = false, "drop"
@@ -440,7 +440,7 @@ func TestSelectionOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Manifest.Files) != 4 || r.last.duplicates != nil {
+	if len(result.Manifest.Files) != 5 || r.last.duplicates != nil {
 		t.Errorf("%+v", result.Manifest.Files)
 	}
 }
