@@ -4,6 +4,7 @@ Without ALL_LIBRARIES=all, what needs a library that is not there is left out.
 """
 
 import importlib.util
+import inspect
 import json
 import multiprocessing
 import os
@@ -17,6 +18,7 @@ import unittest
 from unittest import mock
 
 import velum
+from velum import process
 
 NOTES = ["Avisa a Jordi Puigdomènech, tel 600 123 456", None, "", "cuestionario t@m..zurdoquimera izq", "refiere tos"]
 MASKED = ["Avisa a [PERSON], tel [TELEPHONE]", None, "", None, "refiere tos"]
@@ -254,7 +256,7 @@ class Frames(unittest.TestCase):
         self.assertEqual(list(masked.columns), ["codigo", "nota", "status", "year"])
         self.assertEqual(list(masked.index), [10, 30, 20, 30, 5])
         self.assertEqual([t if isinstance(t, str) else None for t in masked["nota"]], MASKED)
-        self.assertEqual(list(masked["codigo"]), ["3", "1", "2", "5", "4"])
+        self.assertEqual((list(masked["codigo"]), masked["codigo"].dtype), ([3, 1, 2, 5, 4], "int64"))
         self.assertEqual(list(masked["status"]), ["masked", "null_text", "masked", "strict_finding", "masked"])
         self.assertEqual(list(masked["year"].dropna()), [2021, 2023, 2025])
         series = velum.mask(frame["nota"])
@@ -367,8 +369,12 @@ class Frames(unittest.TestCase):
         want = velum.mask(table, text="nota", id="codigo", keep=["year"])
         whole = pyarrow.dataset.dataset(table)
         for data in (table.to_reader(), whole, whole.scanner(), whole.scanner(filter=pyarrow.dataset.field("codigo") != 0), whole.scanner().to_reader()):
-            self.assertTrue(velum.mask(data, text="nota", id="codigo", keep=["year"]).equals(want), type(data))
-        self.assertEqual(velum.tag(table.to_reader(), text="nota")["spans"].to_pylist()[0][0]["label"], "PERSON")
+            out = velum.mask(data, text="nota", id="codigo", keep=["year"])
+            self.assertIsInstance(out, pyarrow.RecordBatchReader)
+            self.assertTrue(out.read_all().equals(want), type(data))
+        self.assertEqual(velum.tag(table.to_reader(), text="nota").read_all()["spans"].to_pylist()[0][0]["label"], "PERSON")
+        empty = velum.mask(whole.scanner(filter=pyarrow.dataset.field("codigo") == 0), text="nota", id="codigo").read_all()
+        self.assertEqual((len(empty), empty.schema.field("codigo").type), (0, pyarrow.int64()))
 
         def broken():
             yield table.to_batches()[0]
@@ -376,9 +382,84 @@ class Frames(unittest.TestCase):
 
         for wrong in (pyarrow.scalar("Puigdomènech"), pyarrow.RecordBatchReader.from_batches(table.schema, broken()), pyarrow.schema([("Puigdomènech", "string")])):
             with self.assertRaises(TypeError) as caught:
-                velum.mask(wrong, text="nota")
+                velum.mask(wrong, text="nota").read_all()
             self.assertNotIn("Puigdomènech", str(caught.exception))
             self.assertIsNone(caught.exception.__context__)
+
+    @needs("pyarrow")
+    def test_pyarrow_flows(self):
+        """Rows come out while others are still to come, and whatever happens then is told."""
+        import pyarrow
+
+        batch = pyarrow.record_batch({"n": pyarrow.array([1, 2, 3, 4, 5], pyarrow.int32()), "text": NOTES})
+        more = threading.Event()
+
+        def batches(last):
+            yield batch
+            more.wait()
+            yield last
+
+        def reader(last=batch):
+            more.clear()
+            return velum.mask(pyarrow.RecordBatchReader.from_batches(batch.schema, batches(last)), id="n")
+
+        out = reader()
+        self.assertEqual(out.read_next_batch().to_pydict()["text"], MASKED)  # hangs here if it waits for all rows
+        more.set()
+        self.assertEqual(out.read_all().to_pydict(), {"n": [1, 2, 3, 4, 5], "text": MASKED, "status": ["masked", "null_text", "masked", "strict_finding", "masked"]})
+        large = velum.mask(pyarrow.table({"text": ["refiere tos"] * 25_000}).to_reader(max_chunksize=25_000))
+        self.assertEqual([len(b) for b in large], [10_000, 10_000, 5_000])
+        out = reader()
+        out.read_next_batch()
+        out.close()  # the program ends with who read it
+        more.set()
+        with mock.patch.dict(os.environ, REAL=velum.program()), Program('"$REAL" "$@" | head -c 90000; kill -9 $$'):
+            with self.assertRaises(velum.VelumError):
+                velum.mask(pyarrow.RecordBatchReader.from_batches(batch.schema, iter([batch] * 5000)), id="n").read_all()
+
+    @needs("pandas", "pyarrow")
+    def test_ids(self):
+        import pandas
+        import pyarrow
+
+        for kind, ids in (("uint64", [2**63, 1]), ("int64", [2**53 + 1, -1]), ("int8", [7, 8]), ("large_string", ["7", "08"])):
+            masked = velum.mask(pyarrow.table({"n": pyarrow.array(ids, getattr(pyarrow, kind)()), "text": ["tos"] * 2}), id="n")
+            self.assertEqual((masked["n"].to_pylist(), pyarrow.types.is_integer(masked["n"].type)), (ids, kind != "large_string"))
+        for ids, want in (
+            (pandas.Series([2**53 + 1, 2]), "int64"),
+            (pandas.Series([2**53 + 1, 2], dtype="Int64"), "Int64"),
+            (pandas.Series([2**53 + 1, None], dtype="Int64"), "Int64"),
+            (pandas.Series([2**53 + 1, 2], dtype=object), "object"),
+        ):
+            masked = velum.mask(pandas.DataFrame({"n": ids, "text": ["tos"] * 2}), id="n")
+            self.assertEqual((masked["n"].iloc[0], str(masked["n"].dtype), masked["n"].isna().tolist()), (2**53 + 1, want, ids.isna().tolist()))
+        with tempfile.NamedTemporaryFile() as key:
+            key.write(bytes(range(100, 132)))
+            key.flush()
+            keyed = velum.mask(pyarrow.table({"n": [1, 2], "text": ["tos"] * 2}), id="n", key=key.name, settings={"read.ids": "keyed"})
+        self.assertEqual((keyed["n"].type, len(set(keyed["n"].to_pylist()) | {"1", "2"})), (pyarrow.string(), 4))
+
+    @needs("pandas", "pyarrow")
+    def test_datetimes(self):
+        """A date is the same date however Python writes it."""
+        import datetime
+
+        import pandas
+
+        day, moment = datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 10, 11, 12, 345678)
+        utc = moment.replace(tzinfo=datetime.timezone.utc)
+        columns = [[v, w] for v in (day, moment, utc, pandas.Timestamp(moment), str(day), str(moment), moment.isoformat(), utc.isoformat()) for w in (v, None)]
+        columns += [[day, moment], pandas.to_datetime([moment] * 2), pandas.to_datetime([utc] * 2)]
+        with tempfile.NamedTemporaryFile() as key:
+            key.write(bytes(range(100, 132)))
+            key.flush()
+            texts = set()
+            for dates in columns:
+                frame = pandas.DataFrame({"text": ["Visto el 02/01/2024", "bien"], "nhc": [1, 1], "fecha": dates})
+                masked = velum.mask(frame, patient="nhc", date="fecha", policy="research", key=key.name)
+                self.assertEqual(masked["status"].iloc[0], "masked", dates)
+                texts.add(masked["text"].iloc[0])
+        self.assertEqual(len(texts), 1, texts)
 
     @needs("duckdb", "pyarrow")
     def test_duckdb(self):
@@ -386,7 +467,7 @@ class Frames(unittest.TestCase):
 
         notes = duckdb.sql("select * from (values (1, 'Avisa a Jordi Puigdomènech, tel 600 123 456'), (2, null)) as t(n, nota) order by n")
         for data in (lambda: notes, notes.arrow):
-            self.assertEqual(velum.mask(data(), text="nota", keep=["n"]).to_pylist(), [{"nota": MASKED[0], "status": "masked", "n": 1}, {"nota": None, "status": "null_text", "n": None}])
+            self.assertEqual(velum.mask(data(), text="nota", keep=["n"]).read_all().to_pylist(), [{"nota": MASKED[0], "status": "masked", "n": 1}, {"nota": None, "status": "null_text", "n": None}])
         with self.assertRaises(TypeError) as caught:
             velum.mask(duckdb.sql("select cast(nota as int) as text from (values ('Puigdomènech')) as t(nota)"))
         self.assertNotIn("Puigdomènech", str(caught.exception))
@@ -403,7 +484,7 @@ class Frames(unittest.TestCase):
         import datasets
 
         masked = velum.mask(datasets.Dataset.from_dict(self.columns()), text="nota", id="codigo")
-        self.assertEqual((masked["nota"][:], masked["codigo"][:]), (MASKED, ["3", "1", "2", "5", "4"]))
+        self.assertEqual((masked["nota"][:], masked["codigo"][:]), (MASKED, [3, 1, 2, 5, 4]))
 
     @needs("pyarrow")
     def test_map_in_arrow(self):
@@ -430,6 +511,28 @@ class Frames(unittest.TestCase):
 
         with self.assertRaisesRegex(RuntimeError, "the partition is gone"):
             list(velum.map_in_arrow()(failing()))
+
+
+class Types(unittest.TestCase):
+    def test_options(self):
+        """What checkers of types know is what flags takes."""
+        names = [n for n in inspect.signature(process.flags).parameters]
+        self.assertEqual(names, list(process.Options.__annotations__))
+
+    @needs("mypy", "pandas", "pyarrow")
+    def test_mypy(self):
+        from mypy import api
+
+        calls = ['mask(["x"]', 'tag(["x"]', 'Session("mask"', 'run("in", "out"', 'evaluate("gold"', "map_in_arrow("]
+        good = "notes: list[str | None] = velum.mask(['x', None], policy='research')\nspans: list[list[velum.Span] | None] = velum.tag(['x'])\n"
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "calls.py")
+            with open(name, "w", encoding="utf-8") as f:
+                f.write("import velum\n" + "".join(f"velum.{c}, polcy='research')\n".replace("(, ", "(") for c in calls) + good)
+            with mock.patch.dict(os.environ, MYPYPATH=os.path.dirname(os.path.dirname(velum.__file__))):
+                said = api.run(["--strict", "--ignore-missing-imports", "--follow-imports=silent", "--hide-error-context", "--cache-dir", os.devnull, name])[0]
+        lines = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
+        self.assertEqual((lines, said.count('"polcy"')), (set(range(2, 2 + len(calls))), len(calls)), said)
 
 
 class Exports(unittest.TestCase):

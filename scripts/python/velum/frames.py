@@ -6,16 +6,29 @@ import contextlib
 import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import IO, Any, NamedTuple
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
-from .process import VERBS, Span, flags, lost, missing, pipe, rows
+from .process import VERBS, Options, Span, VelumError, flags, lost, missing, pipe, rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: rows of a record batch that is sent, at the most
 BATCH = 10_000
 
 #: bytes of a record batch that is sent, about
 BATCH_BYTES = 1 << 23
+
+
+class Shaped(Protocol):
+    """A frame or a column of pandas, Polars, pyarrow or Hugging Face, for checkers of types."""
+
+    @property
+    def shape(self) -> Any: ...
+
+
+Frame = TypeVar("Frame", bound=Shaped)
 
 
 class Columns(NamedTuple):
@@ -39,29 +52,37 @@ class Columns(NamedTuple):
             if (n := list(have).count(name)) != 1:
                 raise (KeyError if n == 0 else ValueError)(f"{n} columns are called {name!r}; there are: {', '.join(map(str, have))}")
 
-    def args(self, options: dict[str, Any], **own: Any) -> list[str]:
+    def args(self, options: Options, workers: int | None = None) -> list[str]:
         """Return all options as flags of the program. What is named here is what counts, whatever a configuration says."""
         columns = {"read.columns.id": self.id, "read.columns.text": self.text, "read.columns.patient": self.patient or "",
                    "read.columns.date": self.date or "", "read.keep": list(self.keep)}  # fmt: skip
-        options = {**own, **options}
-        settings = dict(options.pop("settings", None) or {})
-        return flags(settings={**settings, **columns}, **options)
+        own: Options = {"workers": workers, **options, "settings": {**(options.get("settings") or {}), **columns}}
+        return flags(**own)
 
 
-def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Any) -> Any:
+@overload
+def mask(data: Frame, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Frame: ...
+@overload
+def mask(data: Iterable[str | None], *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> list[str | None]: ...
+@overload
+def mask(data: object, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Any: ...
+def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Unpack[Options]) -> Any:
     """Mask notes, and return them as they came: same length, order and index.
 
     data is a list of str and None, a Series (pandas, Polars), an Array (pyarrow), or a frame: a
     DataFrame (pandas, Polars), a LazyFrame, a Table or RecordBatch (pyarrow), a Dataset (Hugging Face).
     A RecordBatchReader, a Dataset or Scanner of pyarrow, a relation of DuckDB, and whatever else has
-    ``__arrow_c_stream__``, come back as a Table.
+    ``__arrow_c_stream__``, come back as a RecordBatchReader, which reads as it is read and never holds
+    all rows. It raises VelumError while it is read, so nothing of it counts before its end.
 
     Of a frame come back the columns id (if named), text, status, and those named in keep; no other
     column is looked at. status is "masked", or the reason for which text is null, and with it all of
-    keep. id names the notes; without it they are numbered. patient names the column of the patient:
+    keep. id names the notes; without it they are numbered. Ids that are whole numbers stay whole numbers
+    of their type, unless the program writes others (``read.ids``). patient names the column of the patient:
     a policy that moves dates or draws surrogates by patient, such as research, needs it, or
     ``without_patient=True``: then each note stands alone, and dates of one patient move apart.
-    date names a column that a policy may need.
+    date names a column that a policy may need: dates,
+    datetimes, or text.
 
     Options: profile, model, policy, recall, key, people, without_patient, workers, config, settings;
     see ``velum.process.flags``. Raises VelumError; nothing of it comes back then.
@@ -71,7 +92,13 @@ def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str |
     return _through("mask", data, _columns(text, id, patient, date, keep), options)
 
 
-def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Any) -> Any:
+@overload
+def tag(data: Shaped, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Any: ...
+@overload
+def tag(data: Iterable[str | None], *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> list[list[Span] | None]: ...
+@overload
+def tag(data: object, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Any: ...
+def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Unpack[Options]) -> Any:
     """Find the spans of personal health information, without masking.
 
     Of a list, Series or Array come back lists of Span, None for a note that a run would set
@@ -80,7 +107,7 @@ def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | 
     return _through("tag", data, _columns(text, id, patient, date, keep), options)
 
 
-def map_in_arrow(verb: str = "mask", *, text: str = "text", id: str = "note_id", patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def map_in_arrow(verb: str = "mask", *, text: str = "text", id: str = "note_id", patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Unpack[Options]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return a function for ``DataFrame.mapInArrow`` of Spark: one program a partition, with one worker.
 
     The columns that come back are note_id, text, status and those of keep, in this order.
@@ -149,6 +176,7 @@ def _batches(verb: str, schema: Any, batches: Iterator[Any], args: list[str]) ->
             for batch in batches:
                 sizes.append(len(batch))
                 stream.write_batch(batch)
+                to.flush()  # or a small one waits for others, which may be long in coming
 
     with contextlib.closing(pipe([*VERBS[verb], "-", "-", *args], feed, lambda out: iter(pa.ipc.open_stream(out)))) as back:
         for out in back:
@@ -159,42 +187,85 @@ def _batches(verb: str, schema: Any, batches: Iterator[Any], args: list[str]) ->
         raise lost(f"{len(sizes)} batches are missing")
 
 
-def _table(verb: str, table: Any, columns: Columns, options: dict[str, Any]) -> Any:
-    """Send a table of pyarrow through the program."""
+def _stream(verb: str, schema: Any, batches: Iterator[Any], columns: Columns, options: Options) -> Any:
+    """Send record batches through the program, and return a RecordBatchReader of what comes back."""
     import pyarrow as pa
 
     number = "velum number"
-    columns.check(table.column_names)
-    sent = table.select(columns.all())
-    sent = pa.table([_plain(c, name == columns.text) for name, c in zip(sent.column_names, sent.columns)], names=sent.column_names)
+    columns.check(schema.names)
+    sent = pa.schema([f.with_type(_plain(f.type, f.name == columns.text)) for f in map(schema.field, columns.all())])
     if columns.id is None:
-        sent = sent.append_column(number, pa.array(range(len(table)), pa.int64()))
-    rows_of_batch = max(1, min(BATCH, BATCH_BYTES * len(sent) // max(sent.nbytes, 1)))
-    # a table without rows has no record batches
-    batches = sent.to_batches(max_chunksize=rows_of_batch) or [pa.RecordBatch.from_pylist([], schema=sent.schema)]
-    args = columns._replace(id=columns.id or number).args(options)
-    got = pa.Table.from_batches(list(_batches(verb, sent.schema, iter(batches), args)))
-    first, *others = got.column_names  # note_id, text, ...
-    got = got.rename_columns([columns.id or number, columns.text, *others[1:]])
-    return got if columns.id is not None else got.drop_columns([number])
+        sent = sent.append(pa.field(number, pa.int64()))
+
+    def parts() -> Iterator[Any]:
+        came = 0
+        for batch in batches:
+            arrays = [c if c.type == (kind := sent.field(name).type) else c.cast(kind) for name in columns.all() for c in [batch.column(name)]]
+            if columns.id is None:
+                arrays.append(pa.array(range(came, came + len(batch)), pa.int64()))
+            came += len(batch)
+            whole = pa.RecordBatch.from_arrays(arrays, schema=sent)
+            size = max(1, min(BATCH, BATCH_BYTES * len(whole) // max(whole.nbytes, 1)))
+            yield from (whole.slice(start, size) for start in range(0, len(whole), size))
+        if not came:
+            yield pa.RecordBatch.from_pylist([], schema=sent)
+
+    back = _batches(verb, sent, parts(), columns._replace(id=columns.id or number).args(options))
+    first = next(back)
+    names = [columns.id or number, columns.text, *first.schema.names[2:]]
+    kind = sent.field(names[0]).type
+    if not pa.types.is_integer(kind) or _cast(first.column(0), kind) is None:
+        kind = first.schema.field(0).type
+    own = [pa.field(name, f.type) for name, f in zip(names, first.schema)]
+    made = pa.schema([own[0].with_type(kind), *own[1:]] if columns.id is not None else own[1:])
+
+    def out() -> Iterator[Any]:
+        with contextlib.closing(back):
+            for batch in itertools.chain([first], back):
+                ids = _cast(batch.column(0), kind)
+                if ids is None:
+                    raise VelumError("the first ids are whole numbers, and later ones are not", 1, "give the ids as text")
+                yield pa.RecordBatch.from_arrays([ids, *batch.columns[1:]][-len(made) :], schema=made)
+
+    return pa.RecordBatchReader.from_batches(made, out())
 
 
-def _plain(column: Any, words: bool) -> Any:
-    """Return a column with no type that is younger than the program's library; one of notes is text."""
+def _cast(ids: Any, kind: Any) -> Any:
+    """Return ids as a type, None if they are none of it. The error of pyarrow would quote them."""
     import pyarrow as pa
 
-    if words and column.null_count == len(column):
-        return pa.chunked_array([pa.nulls(len(column), pa.string())])
-    if getattr(pa.types, "is_string_view", lambda _: False)(column.type):
-        return column.cast(pa.large_string())
-    return column
+    try:
+        return ids.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _table(verb: str, table: Any, columns: Columns, options: Options) -> Any:
+    """Send a table of pyarrow through the program."""
+    import pyarrow as pa
+
+    columns.check(table.column_names)
+    if (notes := table.column(columns.text)).null_count == len(notes):  # of whatever type, none is a note
+        table = table.set_column(table.column_names.index(columns.text), columns.text, pa.nulls(len(notes), pa.string()))
+    return _stream(verb, table.schema, iter(table.select(columns.all()).to_batches()), columns, options).read_all()
+
+
+def _plain(kind: Any, words: bool) -> Any:
+    """Return a type that the program's library knows in place of one that is younger; one of notes is text."""
+    import pyarrow as pa
+
+    if words and pa.types.is_null(kind):
+        return pa.string()
+    if getattr(pa.types, "is_string_view", lambda _: False)(kind):
+        return pa.large_string()
+    return kind
 
 
 def _spans(row: dict[str, Any]) -> list[Span] | None:
     return [Span(**s) for s in row["spans"]] if row["status"] == "tagged" else None
 
 
-def _through(verb: str, data: Any, columns: Columns, options: dict[str, Any]) -> Any:
+def _through(verb: str, data: Any, columns: Columns, options: Options) -> Any:
     library, name = type(data).__module__.partition(".")[0], type(data).__name__
     if isinstance(data, (str, bytes)):
         raise TypeError("put the note into a list: velum.mask([note]); or use velum.Session for one note after another")
@@ -224,29 +295,39 @@ def _through(verb: str, data: Any, columns: Columns, options: dict[str, Any]) ->
         out = table(pa.Table.from_batches([data]))
         return out.combine_chunks().to_batches()[0] if len(out) else pa.RecordBatch.from_pylist([], schema=out.schema)
     one = isinstance(data, (pa.Array, pa.ChunkedArray)) or library in ("pandas", "polars") and name == "Series"
-    if not one and (rows_of := _rows(data)) is not None:
-        return table(rows_of)
+    if isinstance(data, pa.Table):
+        return table(data)
+    if not one and (reader := _reader(data)) is not None:
+        return _stream(verb, reader.schema, _read(reader, type(data).__name__), columns, options)
     if not one:
         raise TypeError(f"notes do not come as {library}.{name}; see help(velum.mask) for what they may come as")
     alone = Columns("text", None, None, None, ())
     return _series(library, data, lambda of: _table(verb, of, alone, options), verb)
 
 
-def _rows(data: Any) -> Any:
-    """Return data as a table of pyarrow, None if it is none. The errors of its readers may quote rows; these do not."""
+def _reader(data: Any) -> Any:
+    """Return a RecordBatchReader of data, None if there is none. The errors of readers may quote rows; these do not."""
     import pyarrow as pa
 
-    if isinstance(data, pa.Table):
-        return data
     try:
         if type(data).__module__ == "pyarrow._dataset":  # a dataset or scanner
-            return data.to_table()
+            return (data if hasattr(data, "to_reader") else data.scanner()).to_reader()
         if hasattr(data, "__arrow_c_stream__"):
-            return pa.RecordBatchReader.from_stream(data).read_all()
+            return pa.RecordBatchReader.from_stream(data)
         return None
     except Exception as problem:  # noqa: BLE001 of whatever library the rows come from
         said = type(problem).__name__
     raise TypeError(f"the rows of {type(data).__name__} cannot be read: {said}")
+
+
+def _read(reader: Any, name: str) -> Iterator[Any]:
+    """Yield the batches of a reader. Its errors may quote rows; this one does not."""
+    try:
+        yield from reader
+        return
+    except Exception as problem:  # noqa: BLE001 of whatever library the rows come from
+        said = type(problem).__name__
+    raise TypeError(f"the rows of {name} cannot be read: {said}")
 
 
 def _pandas(data: Any, columns: Columns, table: Callable[[Any], Any]) -> Any:
@@ -254,7 +335,12 @@ def _pandas(data: Any, columns: Columns, table: Callable[[Any], Any]) -> Any:
     import pyarrow as pa
 
     columns.check(data.columns)
-    out = table(pa.table({c: _arrow(data[c], c, c == columns.text) for c in columns.all()})).to_pandas().set_axis(data.index, axis=0)
+    got = table(pa.table({c: _arrow(data[c], c, c == columns.text) for c in columns.all()}))
+    out = got.to_pandas().set_axis(data.index, axis=0)
+    if columns.id is not None and pa.types.is_integer((ids := got.column(0)).type):
+        kind = data[columns.id].dtype
+        null = ids.null_count > 0 and getattr(kind, "kind", "") in "iu" and isinstance(kind, sys.modules["numpy"].dtype)
+        out[columns.id] = type(data[columns.id])(ids.to_pylist(), index=data.index, dtype="Int64" if null else kind)
     released = (out["status"] == "masked") | (out["status"] == "tagged")
     for name in columns.keep:
         out[name] = data[name].where(released.to_numpy())

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 from presidio_anonymizer.operators import Operator, OperatorType
 
 from .process import Session, Span
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .process import Options
 
 #: what Presidio calls what velum finds; a label that is not here keeps its name
 ENTITIES = {"TELEPHONE": "PHONE_NUMBER", "EMAIL": "EMAIL_ADDRESS", "DATE": "DATE_TIME", "DNI": "ES_NIF", "IBAN": "IBAN_CODE"}
@@ -23,7 +28,7 @@ class VelumRecognizer(EntityRecognizer):
     A text of which velum cannot vouch for all is one entity of the type VELUM_UNSAFE from end to end.
     """
 
-    def __init__(self, supported_language: str = "es", **options: Any) -> None:
+    def __init__(self, supported_language: str = "es", **options: Unpack[Options]) -> None:
         self._session: Session | None = None
         self._options = options
         super().__init__(supported_entities=[*FOUND, "VELUM_UNSAFE"], supported_language=supported_language, name="VelumRecognizer")

@@ -13,10 +13,28 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: the commands of velum that rows go through
 VERBS = {"mask": ["mask"], "tag": ["model", "tag"]}
+
+
+class Options(TypedDict, total=False):
+    """The options of all functions, for checkers of types: those of ``flags``, which says what each is."""
+
+    profile: str | None
+    model: str | None
+    policy: str | None
+    recall: float | None
+    key: str | os.PathLike[str] | None
+    people: str | os.PathLike[str] | None
+    without_patient: bool | None
+    workers: int | None
+    config: str | os.PathLike[str] | None
+    settings: Mapping[str, Any] | None
 
 
 class VelumError(Exception):
@@ -66,11 +84,11 @@ def flags(
     model: str | None = None,
     policy: str | None = None,
     recall: float | None = None,
-    key: str | None = None,
-    people: str | None = None,
+    key: str | os.PathLike[str] | None = None,
+    people: str | os.PathLike[str] | None = None,
     without_patient: bool | None = None,
     workers: int | None = None,
-    config: str | None = None,
+    config: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return options as flags of the program.
@@ -215,7 +233,7 @@ class Session:
     'Tel [TELEPHONE]'
     """
 
-    def __init__(self, verb: str = "mask", **options: Any) -> None:
+    def __init__(self, verb: str = "mask", **options: Unpack[Options]) -> None:
         self._args = [*VERBS[verb], "-", "-", *flags(**options), *OBJECTS, "--json", "--quiet"]
         self._start()
 
@@ -304,7 +322,7 @@ def _said(args: Sequence[str], allowed: Sequence[int] = (0,)) -> dict[str, Any]:
     return said
 
 
-def run(archive: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+def run(archive: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], **options: Unpack[Options]) -> dict[str, Any]:
     """Mask an archive, ``velum run --in ARCHIVE --out OUT``, and return its summary.
 
     Options are those of ``velum.mask``. Raises VelumError with the exit code, 3 if more notes are
@@ -315,7 +333,7 @@ def run(archive: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], out:
     return _said(["run", *ins, "--out", os.fspath(out), "--quiet", *flags(**options)], (0, 4))
 
 
-def evaluate(gold: str | os.PathLike[str], system: str | os.PathLike[str] | None = None, **options: Any) -> dict[str, Any]:
+def evaluate(gold: str | os.PathLike[str], system: str | os.PathLike[str] | None = None, **options: Unpack[Options]) -> dict[str, Any]:
     """Score a model, or the output of an earlier run (system), against labelled notes.
 
     Options are those of ``velum.mask``. Returns what ``velum prove evaluate --json`` prints.
