@@ -104,7 +104,7 @@ var officersQuestions = []struct{ question, label string }{
 	{"What is it for?", "Purpose"}, {"Who gets it?", "Recipients"}, {"Who answers for it?", "Controller"}, {"By which law?", "Legal basis"},
 	{"What could the recipient tell by?", "What each recipient could tell by, and why they would"}, {"What have they signed?", "What the recipients have signed"},
 	{"Which key?", "Id of the key"}, {"Who holds it?", "Who holds the key"}, {"How many notes went in?", "Notes read"}, {"What of it could not be read?", "Could not be read"},
-	{"Which model?", "Model"}, {"How good is it on notes that it had not seen?", "Measured on real notes"}, {"Which program, and who can build it again?", "Who doubts the binary"},
+	{"Which model?", "Model"}, {"How good is it on notes that it had not seen?", "Measured on notes that it had not seen"}, {"Which program, and who can build it again?", "Who doubts the binary"},
 	{"What was it told to do?", "Digest of all that shapes the output"}, {"How many notes keep something?", "Notes expected to keep something (95 %)"},
 	{"How do you know?", "That is calibrated on"}, {"Has anybody read of it?", "Read by people"}, {"Who, and how long?", "Readers"}, {"What does that prove?", "At most (95 %)"},
 	{"And for a patient?", "Leak per patient (95 %)"}, {"Of just these bytes?", "What was read"}, {"Who tried to break it?", "Attacks"}, {"Could they have?", "Made on this output, with power"},
