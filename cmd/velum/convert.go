@@ -31,7 +31,7 @@ func newConvertCommand(a *app) *cobra.Command {
 		Short: "Convert labelled notes between brat, JSONL, CSV and Parquet, and from XML of i2b2",
 		Example: `  velum teach convert --in dev/ --from brat --out dev.jsonl --to jsonl
   velum teach convert --in labels.jsonl --offsets-in utf16 --out brat/ --to brat
-  velum teach convert --in notes.jsonl --out archive/ --to archive   # Parquet as velum run reads it; spans in archive.gold`,
+  velum teach convert --in notes.jsonl --out month/ --to archive   # Parquet as velum run reads it; spans in month.gold`,
 		Args: noArgs,
 		RunE: call(a, notes.Convert, &f),
 	}

@@ -18,9 +18,9 @@ or 15. A key that the configuration names and that is not there yet is made at t
 
 With --timer, what starts it every night is written into this folder, with these paths: units of systemd, a
 line for cron, a CronJob of Kubernetes. With --every it stays and looks at the archive again and again.`,
-		Example: `  velum night --config velum.yaml --in archive/ --out masked/
-  velum night --config velum.yaml --in archive/ --out masked/ --timer systemd
-  velum night --config velum.yaml --in archive/ --out masked/ --timer cron`,
+		Example: `  velum night --config velum.yaml --in export.csv --out masked/
+  velum night --config velum.yaml --in export.csv --out masked/ --timer systemd
+  velum night --config velum.yaml --in export.csv --out masked/ --timer cron`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Spoil, o.Disk, o.Config = a.spoil, a.disk, a.options.File

@@ -38,10 +38,10 @@ func TestNote(t *testing.T) {
 		name, want string
 		o          Options
 	}{
-		{"as they are", "11,4637,1969-12-31,1969-12-31 01:00:00,,,,Señora [P], tel [T].,,,9,,,,", Options{Times: times}},
-		{"years", "11,4637,1969-01-01,,,,,Señora [P], tel [T].,,,9,,,,", Options{Times: times, Years: true}},
-		{"dates that could not be moved", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,", Options{Moved: true}},
-		{"times in a form that nobody reckons with", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,", Options{Times: map[string]int64{Day: 0, "note_datetime": 0}}},
+		{"as they are", "11,4637,1969-12-31,1969-12-31 01:00:00,,,,Señora [P], tel [T].,,,9,,,,,", Options{Times: times}},
+		{"years", "11,4637,1969-01-01,,,,,Señora [P], tel [T].,,,9,,,,,", Options{Times: times, Years: true}},
+		{"dates that could not be moved", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,,", Options{Moved: true}},
+		{"times in a form that nobody reckons with", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,,", Options{Times: map[string]int64{Day: 0, "note_datetime": 0}}},
 	} {
 		var values []string
 		for _, v := range NewTables(c.o).Note(batch(), 0) {
