@@ -24,27 +24,40 @@ const (
 func (k Kind) String() string { return kindRows[k].name }
 
 // kindRows is the one place that says what a category is: every name of every
-// scheme stands in it once, and what counts as it. The definitions hold for
+// scheme stands in it once, below what counts as it. The definitions hold for
 // patterns, rules, models and generated notes alike; for the categories of one
 // scheme alone its own guidelines hold.
-var kindRows = [kinds]struct{ name, definition, categories string }{
-	UntypedKind: {"OTHER", "personal information whose kind nobody says, and None",
+var kindRows = [kinds]struct{ name, categories string }{
+	// UntypedKind: personal information whose kind nobody says, and None.
+	UntypedKind: {"OTHER",
 		"PHI MISC"},
-	TraitKind: {"OTHER", "sex, kinship and other traits of a person, which i2b2 has not",
+	// TraitKind: sex, kinship and other traits of a person, which i2b2 has not.
+	TraitKind: {"OTHER",
 		"SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA OTROS_SUJETO_ASISTENCIA"},
-	NameKind: {"NAME", "the name of a person, without title (Dr., Sra., D., R3) and without the word for kin before it",
+	// NameKind: the name of a person, without title (Dr., Sra., D., R3) and without the word for kin before it.
+	NameKind: {"NAME",
 		"PERSON PATIENT DOCTOR USERNAME PER NAME NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO"},
-	ProfessionKind: {"PROFESSION", "what a person works as",
+	// ProfessionKind: what a person works as.
+	ProfessionKind: {"PROFESSION",
 		"PROFESSION PROFESION"},
-	PlaceKind: {"LOCATION", `a place or an institution that has a name, with the word for what it is ("Hospital de Reus", "c/ Nou 3"); "centro de salud" alone is none`,
+	// PlaceKind: a place or an institution that has a name, with the word for what it is ("Hospital de Reus", "c/ Nou
+	// 3"); "centro de salud" alone is none.
+	PlaceKind: {"LOCATION",
 		"LOCATION HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP LOCATION-OTHER LOC ORG GEOGRAPHIC POSTAL_CODE TERRITORIO CALLE PAIS INSTITUCION CENTRO_SALUD"},
-	AgeKind: {"AGE", `how old a person is or was ("70 años", "niña de 3m", "camina a los 13 meses"); not how long something lasts, a time to wait, or the weeks of a pregnancy`,
+	// AgeKind: how old a person is or was ("70 años", "niña de 3m", "camina a los 13 meses"); not how long something
+	// lasts, a time to wait, or the weeks of a pregnancy.
+	AgeKind: {"AGE",
 		"AGE EDAD_SUJETO_ASISTENCIA"},
-	DateKind: {"DATE", `a day, month or year, with its weekday and "año"; not a weekday alone, a time of day, a holiday, the fraction of a tablet ("viernes 3/4") or a score ("Apgar 9/10/10")`,
+	// DateKind: a day, month or year, with its weekday and "año"; not a weekday alone, a time of day, a holiday, the
+	// fraction of a tablet ("viernes 3/4") or a score ("Apgar 9/10/10").
+	DateKind: {"DATE",
 		"DATE FECHAS"},
-	ContactKind: {"CONTACT", "how a person or an institution is reached: telephone, fax, e-mail, address on a network",
+	// ContactKind: how a person or an institution is reached: telephone, fax, e-mail, address on a network.
+	ContactKind: {"CONTACT",
 		"TELEPHONE EMAIL PHONE FAX URL IPADDRESS IP_ADDRESS CORREO_ELECTRONICO NUMERO_TELEFONO NUMERO_FAX URL_WEB DIREC_PROT_INTERNET"},
-	IDKind: {"ID", "a number that stands for a person, a thing of theirs or a record: records, referrals, samples and sick notes as SANITARY_CARD_ID, members of a profession as DNI",
+	// IDKind: a number that stands for a person, a thing of theirs or a record: records, referrals, samples and sick
+	// notes as SANITARY_CARD_ID, members of a profession as DNI.
+	IDKind: {"ID",
 		"DNI SOCIAL_SECURITY_ID SANITARY_CARD_ID IBAN LICENSE_PLATE COLLEGIATE_ID RECORD_ID PASSPORT " +
 			"SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM MEDICAL_RECORD HEALTH_PLAN BIOMETRIC PHOTO OTHER_IDENTIFIER " +
 			"ID_SUJETO_ASISTENCIA ID_TITULACION_PERSONAL_SANITARIO ID_ASEGURAMIENTO ID_CONTACTO_ASISTENCIAL ID_EMPLEO_PERSONAL_SANITARIO " +
@@ -63,6 +76,3 @@ func init() {
 
 // Kind returns what the category is of.
 func (c Category) Kind() Kind { return kindOf[c.String()] }
-
-// Definition says what counts as a category of the kind, and what does not.
-func (k Kind) Definition() string { return kindRows[k].definition }

@@ -11,8 +11,8 @@ import (
 func TestKinds(t *testing.T) {
 	var names []string
 	for _, row := range kindRows {
-		if row.name == "" || row.definition == "" {
-			t.Errorf("a kind without a name or a definition: %+v", row)
+		if row.name == "" {
+			t.Errorf("a kind without a name: %+v", row)
 		}
 		names = append(names, strings.Fields(row.categories)...)
 	}

@@ -28,12 +28,17 @@ type Labeller interface {
 // (tagger.Spanned).
 type spanned interface{ SpanProbs() []float32 }
 
-// later is a Labeller that may put notes off, to work on many side by side
-// (tagger.Later).
+// later is a Labeller that may put notes off, to work on many side by side.
 type later interface {
 	Labeller
+	// LabelLater is Label, or puts the note off: then nothing is said of it before
+	// Flush. Tags must stay where they are until then, nothing else of the note.
 	LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool)
+	// Waiting is how many tokens the notes have that were put off.
 	Waiting() int
+	// Flush labels these notes and calls done for each, in their order, with its
+	// confidence and the probabilities of its spans, which are good until done returns.
+	// It must come before any other call but LabelLater.
 	Flush(done func(conf float32, spans []float32))
 }
 

@@ -40,7 +40,7 @@ func (x *later) room(n, labels int) {
 
 func (x *later) reset() { x.notes, x.tokens, x.decided = x.notes[:0], x.tokens[:0], x.decided[:0] }
 
-// LabelLater implements tagger.Later.
+// LabelLater is Label, or puts the note off until Flush: the stage tag asks for it.
 func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool) {
 	l.mix.spans.Reset(l.m.set)
 	l.both = l.both[:0]
@@ -175,10 +175,10 @@ func (l *Labeller) add(note, from, to int, probs []float32, stride int) {
 	l.weigh(x.member, x.sum[from*n:], x.doubt[from:to], probs, stride)
 }
 
-// Waiting implements tagger.Later.
+// Waiting is how many tokens wait for Flush.
 func (l *Labeller) Waiting() int { return len(l.later.tokens) }
 
-// Flush implements tagger.Later.
+// Flush labels the notes that wait and calls done for each, in their order.
 func (l *Labeller) Flush(done func(conf float32, spans []float32)) {
 	l.hear()
 	for _, w := range l.later.notes {

@@ -54,15 +54,6 @@ func (q *Questions) IDs() map[string]bool {
 	return ids
 }
 
-// SaidOf is what was asked of each note.
-func (q *Questions) SaidOf() map[string]string {
-	said := map[string]string{}
-	for _, n := range q.Notes {
-		said[n.ID] = n.Said
-	}
-	return said
-}
-
 // File is the file's content.
 func (q *Questions) File() ([]byte, error) {
 	data, err := json.MarshalIndent(q, "", " ")
