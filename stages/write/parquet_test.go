@@ -612,7 +612,7 @@ func TestNoTextOutsidePages(t *testing.T) {
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data[len(data)-8-size:len(data)-8], &m); err != nil {
 		t.Fatal(err)
 	}
-	if m.CreatedBy != "velum --version 1(build 0)" {
+	if m.CreatedBy != "velum version 1(build 0)" {
 		t.Errorf("created by %q", m.CreatedBy)
 	}
 	rest := slices.Clone(data)

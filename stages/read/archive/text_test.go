@@ -117,10 +117,10 @@ func TestTextArchives(t *testing.T) {
 		{"what somebody has decided", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.xlsx": "x", "c.jsonl": "{}"},
 			input.Options{Format: "csv"}, []string{"1: a"}, "", "b.xlsx c.jsonl"},
 		{"format by name", map[string]string{"a.txt": "note_id|text\n1|a\n"}, input.Options{Format: "csv"}, nil, "", "a.txt"},
-		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, input.Options{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto (did you mean \"texto\"?); name the column of the text with --text-column, or in read.columns.text", ""},
+		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, input.Options{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto (did you mean \"texto\"?); name the column of the text with --text-column, or in read.columns.text; velum init finds it", ""},
 		{"a table of columns", map[string]string{"a.json": `{"note_id":{"0":"a","1":"b"},"text":{"0":"uno","1":"dos"}}`}, input.Options{}, []string{"! bad_row"}, "", ""},
 		{"a text that is a list", map[string]string{"a.jsonl": "{\"note_id\":\"1\",\"text\":\"uno\"}\n{\"note_id\":\"2\",\"text\":[\"dos\"]}\n"}, input.Options{}, []string{"1: uno", "! bad_row"}, "", ""},
-		{"an index of pandas", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": ",note_id,texto libre\n0,2,b\n"}, input.Options{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto libre; name the column of the text with --text-column, or in read.columns.text", ""},
+		{"an index of pandas", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": ",note_id,texto libre\n0,2,b\n"}, input.Options{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto libre; name the column of the text with --text-column, or in read.columns.text; velum init finds it", ""},
 		{"keyed and dropped ids", map[string]string{"a.csv": "note_id,text\n1,a\n,b\n"}, input.Options{}, []string{"1: a", "! null_id"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
