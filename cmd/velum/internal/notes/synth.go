@@ -79,6 +79,7 @@ type archive struct {
 }
 
 func newArchive(dir string, notes int64, months int) (*archive, error) {
+	dir = filepath.Clean(dir) // of "month/" the gold is month.gold, too
 	if _, err := os.Stat(dir); err == nil {
 		return nil, exit.Errorf(exit.Config, "remove it or name another", "%s is there already", dir)
 	}
