@@ -85,8 +85,8 @@ var (
 	postalCode   = category("POSTAL_CODE")
 	iban         = category("IBAN")
 	licencePlate = category("LICENSE_PLATE")
-	collegiateID = category("COLLEGIATE_ID")
-	recordID     = category("RECORD_ID")
+	_            = category("COLLEGIATE_ID")
+	_            = category("RECORD_ID")
 	passport     = category("PASSPORT")
 )
 
