@@ -75,14 +75,8 @@ clusters)
 	exit
 	;;
 primary-care)
-<<<<<<< HEAD
-	# 60 iterations from cold, 200 s of processor time. What ships since 2026-11-23 began at the weights of the one before: 118 iterations.
-	# The calibration in the header is of three folds (0, 1, and one without the third fifth of notes-voices, a kind of NUBes and eleven of our hands): a CRF each of 90 to
-	# 135 iterations, as long as what ships was trained, since a model of fewer is less sure: velum model measure --held FOLD0=...,FOLD1=... For cascade they and their networks.
-=======
 	# 60 iterations from cold, 220 s of processor time.
-	# The calibration in the header is of the first two folds, trained as what ships: measure --held FOLD0=... --held FOLD1=... For cascade they and their networks.
->>>>>>> 15494ad6 (models/embedded: primary-care and cascade hear 42 more writers; the network reads lines in doubt whole)
+	# The calibration in the header is of the first two folds, trained as what ships: velum model measure --held FOLD0=... --held FOLD1=... For cascade they and their networks.
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --prepare
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --kinds crf --sources "" --folds 0
 	"$velum" model measure --profile primary-care --model "$real/fold0-crf.velum" --gold "$fold0" --real "$held" --out "$work/primary-care-fold0.velum"
@@ -128,11 +122,7 @@ cascade)
 	"$velum" model measure --profile primary-care --model "$real/fold0-cascade.velum" --gold "$fold0" --real "$held" --out "$work/cascade-fold0.velum"
 	"$velum" teach train --profile primary-care --kind bilstm --labels primary-care --name primary-care-network --epochs 4 --workers 1 \
 		--template network-lean --set network.noise=0.1 --set network.blind=0.3 --train "$real/all.train.jsonl" --out "$work/primary-care-network.velum"
-<<<<<<< HEAD
-	"$velum" teach train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0.3 --set ensemble.bias=0.75 \
-=======
-	"$velum" train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0.2 --set ensemble.bias=0.6 \
->>>>>>> 15494ad6 (models/embedded: primary-care and cascade hear 42 more writers; the network reads lines in doubt whole)
+	"$velum" teach train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0.2 --set ensemble.bias=0.6 \
 		--members "primary-care,$work/primary-care-network.velum" --train "$real/held-notes-ca-0.jsonl" --scores "$work/cascade-fold0.velum" --out "$work/cascade.velum"
 	;;
 *)
