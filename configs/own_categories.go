@@ -22,7 +22,7 @@ var own struct {
 // OwnSchemes returns the label sets of files of categories.
 func OwnSchemes() []string { return own.schemes }
 
-// plainName is what a label set or label may be called: no format breaks it.
+// plainName matches the names that a label set or label may have: no format breaks them.
 var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,60}$`)
 
 // kindNames are the kinds that a row may name, as i2b2 has them.

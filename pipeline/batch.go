@@ -69,7 +69,7 @@ func ParseSpanSource(name string) (SpanSource, bool) {
 	return 0, false
 }
 
-// Match is what a pattern found: a candidate, which resolve accepts or not.
+// Match is a find of a pattern: a candidate, which resolve accepts or not.
 // Matches of a note may overlap.
 type Match struct {
 	Start, End int32

@@ -2,7 +2,7 @@ package pipeline
 
 import "strings"
 
-// Kind is what a category is of, in whatever scheme: the groups of the i2b2
+// Kind groups the categories of any scheme into the groups of the i2b2
 // guidelines. What a stage does by what a category means it does by its kind.
 type Kind uint8
 

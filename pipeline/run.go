@@ -83,7 +83,7 @@ func (p *Pump) Run(ctx context.Context, src Source, steps []Step, dst Sink, stat
 	return nil
 }
 
-// line is what the goroutines of one Run share.
+// line holds the state that the goroutines of one Run share.
 type line struct {
 	ctx   context.Context // of the group
 	group *errgroup.Group

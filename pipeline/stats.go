@@ -12,7 +12,7 @@ type Stats struct {
 	steps []stepStats
 }
 
-// stepStats is what one step did so far.
+// stepStats counts the work of one step so far.
 type stepStats struct {
 	Name    string
 	Batches int

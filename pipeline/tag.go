@@ -46,7 +46,7 @@ type TagSet struct {
 	Categories []Category
 }
 
-// role is what a tag does in its span.
+// role says where a tag stands in its span.
 type role uint8
 
 const (

@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// app is what all verbs share: streams, global flags and what is made from
+// app holds the state that all verbs share: streams, global flags and what is made from
 // them. Verbs read it when they run, not when they are built.
 type app struct {
 	*console.Console

@@ -50,7 +50,7 @@ removes.`,
 	return c
 }
 
-// recordFlags are what a run leaves of itself.
+// recordFlags adds the flags for the records that a run leaves of itself.
 func (a *app) recordFlags(c *cobra.Command, f *run.Options) {
 	flags := c.Flags()
 	flags.StringVar(&f.Record.Metrics, "metrics", "", "`FILE` for Prometheus' textfile collector; its name must end in .prom")

@@ -359,7 +359,7 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("line %d: %s: %s", f.Line, f.Kind, f.Cause) }
 
-// Report is what Verify found.
+// Report holds the findings of Verify.
 type Report struct {
 	Lines     int       `json:"lines"`
 	Head      string    `json:"head"`             // SHA-256 of the last whole line
@@ -368,7 +368,7 @@ type Report struct {
 	Findings  []Finding `json:"findings"`
 }
 
-// Past is what a log says of earlier runs.
+// Past sums up the earlier runs of a log.
 type Past struct {
 	Units   map[string]bool // names of the units, and of the logs of shares, that have a line
 	Checked time.Time       // the last time that every byte of the output was compared with its manifest

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// auditLink is what the check needs of a line of a log.
+// auditLink holds the fields of a line of a log that the check reads.
 type auditLink struct {
 	hash, prev [32]byte
 	n          int64

@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Reading is what people found who read a random sample of an output.
+// Reading counts the finds of people who read a random sample of an output.
 type Reading struct {
 	Read   int64  `json:"read"`             // notes
 	Leaks  int64  `json:"leaks"`            // of them, with something left
@@ -69,7 +69,7 @@ func (e *Extent) In(m *commit.Manifest) bool {
 	return e.Output == whole.Output || len(e.Parts) > 0 && !slices.ContainsFunc(e.Parts, func(p string) bool { return !whole.Has(p) })
 }
 
-// Judgement is what somebody decided of several readings of one output, by name.
+// Judgement records which of several readings of one output holds, and who decided it, by name.
 type Judgement struct {
 	By   string `json:"by"`
 	Line int64  `json:"line"` // of the log, with the reading that stands
@@ -243,7 +243,7 @@ type Stratum struct {
 	Leaks int64 `json:"leaks"` // of those that were read
 }
 
-// Drawn is what a line of a sample says of the stratum that it was drawn from.
+// Drawn describes the stratum that a line of a sample was drawn from.
 type Drawn struct {
 	From  int   `json:"doubt_from"`
 	To    int   `json:"doubt_to"`
@@ -288,7 +288,7 @@ type Reader struct {
 	Journal string `json:"journal,omitempty"` // its end: the sum of its last line
 }
 
-// Seconds is what a note took the fastest of the readers, the median.
+// Seconds returns the median of the seconds that the fastest of the readers took for a note.
 func (r *Reading) Seconds() int64 {
 	least := int64(-1)
 	for _, x := range r.Readers {

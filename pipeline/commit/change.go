@@ -204,7 +204,7 @@ func (g *growth) number(plan *Plan, files []*givenFile) {
 	}
 }
 
-// fileNumber is what no two files of an output share.
+// fileNumber tells the files of an output apart: no two share one.
 type fileNumber struct {
 	source string
 	copy   int

@@ -59,7 +59,7 @@ type UnitOptions struct {
 	LastStep string
 }
 
-// Final is what the last step of a run gets.
+// Final holds the arguments of the last step of a run.
 type Final struct {
 	Manifest *Manifest    // of both trees, with the counts of the whole run; Files is empty
 	Before   []PartRecord // what the last step of the last commit wrote
@@ -108,7 +108,7 @@ func (f *Final) Read(p PartRecord) ([]byte, error) {
 	return data, nil
 }
 
-// Result is what RunUnits did.
+// Result holds the outcome of RunUnits.
 type Result struct {
 	Manifest *Manifest  // of both trees
 	Bad      []BadInput // files of the plan that could not be read

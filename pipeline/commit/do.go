@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Line is what moves the notes of one unit: see Run. If Source is an
+// Line moves the notes of one unit: see Run. If Source is an
 // io.Closer, it is closed at the end.
 type Line struct {
 	Source pipeline.Source

@@ -68,7 +68,7 @@ func Changes(plan *Plan, out Output, o UnitOptions) ([]Change, error) {
 	return r.changes(known), nil
 }
 
-// growth is what a plan gives, to decide about what it does not have.
+// growth holds the names that a plan has, to decide about units that it does not have.
 type growth struct {
 	names map[string]bool // of units
 	files map[string]bool // locations, of files that cannot be read as well

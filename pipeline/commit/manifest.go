@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// UnitRecord is what became of a unit. Name, Input, SHA256, From, To and most
+// UnitRecord records the outcome of a unit. Name, Input, SHA256, From, To and most
 // counts are in the private manifest only: they say which month it was, or are
 // functions of the hidden words, which could be found out by trying.
 type UnitRecord struct {

@@ -34,7 +34,7 @@ const (
 	planSeal   = `{"sha256":"` // then the digest of what follows, as it would be without
 )
 
-// Planned is what a plan was made with.
+// Planned records the run and configuration that made a plan.
 type Planned struct {
 	Run    string          `json:"run"`
 	Config string          `json:"config_sha256"`

@@ -243,7 +243,7 @@ func cut(units []Unit, files []int) (all [][]int) {
 	return all
 }
 
-// unit is what the files share.
+// unit returns the unit that the files of the bundle share.
 func (b *bundle) unit(units []Unit) Unit {
 	first := &units[b.files[0]]
 	u := Unit{Input: first.Input, Source: path.Join(path.Dir(first.source()), "*"), Folder: first.Folder, Copy: first.Copy}
@@ -262,7 +262,7 @@ func (b *bundle) unit(units []Unit) Unit {
 	return u
 }
 
-// members are what the record of a unit says of them.
+// members returns the records of the files that share the unit.
 func (p *Plan) members(u *Unit) (all []memberRecord) {
 	for i := range u.Members {
 		m := &u.Members[i]

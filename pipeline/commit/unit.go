@@ -47,7 +47,7 @@ type Unit struct {
 	rest  *rest       // what is left of one
 }
 
-// Plan is what a run is to do.
+// Plan lists the units that a run is to do.
 type Plan struct {
 	Units     []Unit
 	Config    [32]byte // hash of everything that shapes the output
@@ -205,7 +205,7 @@ type UnitSink interface {
 	Close() (Counts, error)
 }
 
-// Counts is what became of notes. Rows = Masked + Quarantined, always.
+// Counts counts notes by their outcome. Rows = Masked + Quarantined, always.
 type Counts struct {
 	Rows        int64            `json:"rows"`
 	Masked      int64            `json:"masked"`

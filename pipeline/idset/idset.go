@@ -62,7 +62,7 @@ type Counter struct {
 	in   *bufio.Reader
 }
 
-// passBytes is what the hashes of a pass may take.
+// passBytes bounds the memory for the hashes of one pass.
 const passBytes = 384 << 20
 
 // NewCounter counts about so many ids.

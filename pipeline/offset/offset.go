@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unit is what a file counts when it says where a span is. Inside velum
+// Unit is the thing that the offsets of a file count. Inside velum
 // every offset counts bytes; formats count what their programs count.
 type Unit uint8
 

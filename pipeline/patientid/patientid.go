@@ -31,7 +31,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Rules are what a house says of its ids.
+// Rules holds the choices of a house about its ids.
 type Rules struct {
 	KeepCase bool // ab12 and AB12 are two patients
 }

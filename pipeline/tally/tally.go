@@ -14,7 +14,7 @@ import (
 // names are part of the format of manifests.
 type Counts map[string]int64
 
-// Of is what a count is of: the first part of its name.
+// Of names the kind of thing that is counted: the first part of a count's name.
 type Of string
 
 // What is counted.

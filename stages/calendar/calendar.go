@@ -27,7 +27,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// dateCategory is what networks call what they find; of another category is what
+// dateCategory is the category of dates in networks of rules; a match of another category
 // only reads like it, and stays.
 var dateCategory = func() pipeline.Category {
 	c, err := pipeline.ParseCategory("DATE")

@@ -55,7 +55,7 @@ const (
 // row is one condition: the weights of the coordinates.
 type row [coordinates]float64
 
-// vector is what a stratum holds, sparse.
+// vector holds the counts of a stratum, sparse.
 type vector struct {
 	at    []int
 	value []float64

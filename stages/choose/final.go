@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Target is what the selection set should look like.
+// Target describes the selection set that is wanted.
 type Target struct {
 	K             int     // most notes
 	MinConfidence float64 // C_min, again: records below it are counted and left out
@@ -109,7 +109,7 @@ func (t Target) checked() (Target, error) {
 	return t, nil
 }
 
-// signature is what notes of a stratum have in common: all counts. For the
+// signature holds the counts that all notes of a stratum have in common. For the
 // proportions they are exchangeable, so the surer is the better.
 type signature struct{ spans, lengths [MaxClasses]uint8 }
 
@@ -301,7 +301,7 @@ func (p *pool) all() []int {
 	return take
 }
 
-// sums is what a selection holds.
+// sums adds up the notes of a selection.
 type sums struct {
 	notes, empty  int
 	spans         int

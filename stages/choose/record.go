@@ -34,7 +34,7 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Unit, other.Unit), cmp.Compare(k.Row, other.Row))
 }
 
-// Record is what the final choice knows of a candidate. Classes are counted
+// Record holds the facts about a candidate that the final choice uses. Classes are counted
 // as in TagSet.Categories; counts end at 255.
 type Record struct {
 	Key

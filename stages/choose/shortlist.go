@@ -216,7 +216,7 @@ func (c *Choice) Add(unit uint32, list []byte) error {
 	return nil
 }
 
-// Result is what Final and Least would say.
+// Result returns the same notes as Final and Least of all candidates.
 func (c *Choice) Result() (selected Result, review []Key) {
 	c.pool.close()
 	return c.pool.choose(), c.lowest.Keys()

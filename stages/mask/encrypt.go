@@ -36,7 +36,7 @@ const (
 	fillByte    = 0x80
 )
 
-// filled is what is sealed beside the category: it tells values that were filled
+// filled marks a sealed value that was filled up, beside its category: it tells values that were filled
 // up from those of versions before, which velum mask reveal still opens.
 const filled = "filled"
 

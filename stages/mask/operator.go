@@ -19,14 +19,14 @@ type Operator interface {
 // A beginner looks at a note before its first value is replaced.
 type beginner interface{ begin(n *Note) }
 
-// Value is what an operator replaces.
+// Value is a span that an operator replaces.
 type Value struct {
 	Words    []byte // as they stand in the note
 	Category pipeline.Category
 	Span     int // which of the note's spans it is
 }
 
-// Note is what an operator may know of the note that a value stands in. It is
+// Note holds the facts about the note around a value that an operator may use. It is
 // valid until the next note.
 type Note struct {
 	Row      int64  // in its file

@@ -18,7 +18,7 @@ type Text interface {
 	Close() error
 }
 
-// formats is what Open knows, in the order in which it is told to users.
+// formats lists the formats that Open reads, in the order in which users are told of them.
 var formats = []struct {
 	name string
 	open func(path string, o text.Options) (Text, error)

@@ -21,7 +21,7 @@ type Head struct {
 	Broken   int      // rows that break the format
 }
 
-// ErrEnough is what the function row of Look returns to end the reading.
+// ErrEnough ends the reading when the function row of Look returns it.
 var ErrEnough = errors.New("enough rows")
 
 // Look reads rows of a table of that format (parquet, csv, jsonl) from its beginning, as EachRow does, and goes on behind a row

@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// entity is what became of a gold span.
+// entity says what became of a gold span.
 type entity struct {
 	note          int32
 	category      pipeline.Category

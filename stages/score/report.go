@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Report is what a Scorer found. Ratios without a denominator are 0.
+// Report holds the measures of a Scorer. Ratios without a denominator are 0.
 type Report struct {
 	Notes       int   `json:"notes"`
 	NotesPHI    int   `json:"notes_with_phi"`

@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// count is what a measure found in one note. Found of Gold were found, Right
+// count holds the counts of a measure in one note. Found of Gold were found, Right
 // of System are right; for most measures Found and Right are the same things.
 type count struct{ gold, found, system, right int32 }
 

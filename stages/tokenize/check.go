@@ -4,7 +4,7 @@ import "github.com/velum-health/velum/pipeline"
 
 // NewCheck returns a stage for notes whose tokens nobody needs, since they were
 // tagged before: Tokens and View stay empty, Language is what o.Languages says, and
-// Reason is what New gives.
+// NewCheck returns the step that quarantines notes with the reason that New gives.
 func NewCheck(o Options) pipeline.Step {
 	o = o.withDefaults()
 	return pipeline.Step{Name: "check", Workers: o.Workers, New: func() func(*pipeline.Batch) error {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// class is what a character does to the tokens around it.
+// class says how a character divides or joins the tokens around it.
 type class uint8
 
 const (

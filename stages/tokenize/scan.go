@@ -12,7 +12,7 @@ type scanner struct {
 	found found
 }
 
-// found is what a text holds that a note does not.
+// found is a set of flags: signs in a text that notes do not have.
 type found uint8
 
 const (

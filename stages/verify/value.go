@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// rules is what the options say, read-only and shared by the workers.
+// rules holds the options in the form that the workers share, read-only.
 type rules struct {
 	names, soft, kept [256]bool // by category
 	shuffled          [256]bool // the same
@@ -126,7 +126,7 @@ type needle struct {
 	pair       bool // half of a pair of given names such as José Luis
 }
 
-// verifier is what a worker keeps from note to note.
+// verifier holds the scratch that a worker keeps from note to note.
 type verifier struct {
 	*rules
 	at      int // note of the batch that is being looked at

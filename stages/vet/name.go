@@ -59,7 +59,7 @@ func (v *Vetter) cut() {
 	}
 }
 
-// word is what a word says of whose name it stands in.
+// word holds what the lists know of one word, and so whose name it may stand in.
 type word struct {
 	classes gazetteer.Class
 	known   bool // classes are of the lists that taggers ask, which have few surprises

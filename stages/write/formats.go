@@ -16,7 +16,7 @@ type Text interface {
 	Abort()       // removes files that are still unfinished
 }
 
-// formats is what Create knows, in the order in which it is told to users.
+// formats lists the formats that Create writes, in the order in which users are told of them.
 var formats = []struct {
 	name   string
 	create func(path string, o TextOptions) (Text, error)

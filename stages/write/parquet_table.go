@@ -426,7 +426,7 @@ type columnDigest struct {
 	scratch
 }
 
-// scratch is what a digest has not summed up yet.
+// scratch holds the bytes that a digest has not summed up yet.
 type scratch struct{ payload, lengths, levels []byte }
 
 func newColumnDigest() columnDigest {

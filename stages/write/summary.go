@@ -10,7 +10,7 @@ import (
 // SummaryExt is the extension of the part that sums a unit up.
 const SummaryExt = ".bin"
 
-// Summary is what the last step of a run has to know of the notes of a unit beside
+// Summary holds what the last step of a run needs of the notes of a unit beside
 // their counts, so that it need not read what earlier nights wrote:
 //
 //	IDs         hashes of the ids, as idset.Set has them

@@ -130,7 +130,7 @@ func (p *Parser) HasYear() bool {
 	return false
 }
 
-// Context is what a date that lacks parts is read by.
+// Context helps to read a date that lacks parts.
 type Context struct {
 	Order Order // of numbers; one that the date has not is replaced by one that it has
 	Day   int32 // days since 1970-01-01 of the note or of a date near by; 0: unknown

@@ -58,7 +58,7 @@ func (e *Edges) read(text []byte, from, to int) {
 	}
 }
 
-// beside is what stands between the span and the item next to it that says
+// beside describes the text between the span and the item next to it that says
 // something.
 type beside struct {
 	of, joined bool // "de"; "y", "al"

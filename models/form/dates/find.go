@@ -192,7 +192,7 @@ func (f *Finder) namesFollow(i int) bool {
 	return kinds&month != 0
 }
 
-// beforeDays are what goes before a day.
+// beforeDays are the kinds of word that may stand before a day.
 const beforeDays = speaks | weekday | definite | yearWord | inTime | ofTime
 
 // behind tells whether a word of one of the kinds ends before i, over signs.
@@ -267,7 +267,7 @@ func (f *Finder) window(trigger int) int {
 	return max(at, f.done, trigger+1)
 }
 
-// inDates are what stands between the parts of a date.
+// inDates are the kinds of item that may stand between the parts of a date.
 const inDates = number | month | sign | particle | yearWord | ordinal
 
 // read reads the date that begins at item i and returns the item behind it, 0

@@ -26,12 +26,12 @@ func init() {
 	tables = cut.Tables(strings.ReplaceAll(judgeFile, "-> hint", fmt.Sprint("-> ", hint)), condition)
 }
 
-// partNames are what judge.txt calls the items of a date, and then the numbers that it asks about.
+// partNames are the names in judge.txt of the items of a date, and then of the numbers that it asks about.
 var partNames = strings.Fields("a b c day month year lead first next by then items bytes dmy orders dayMonth yearMonth of joined tight weekdays")
 
 const numPlaces = 9
 
-// question is what the tables are asked about.
+// question holds a reading of a date, about which the tables are asked.
 type question struct {
 	places [numPlaces]int
 	sums   [12]item

@@ -20,7 +20,7 @@ type moved struct {
 	y2, m2, d2 int
 }
 
-// insertion is what a date needs that it shared before: "30 y 31 de mayo" may
+// insertion names the parts that a date has to write out once it no longer shares them: "30 y 31 de mayo" may
 // become "31 de mayo y 1 de junio".
 type insertion struct{ month, year bool }
 

@@ -34,7 +34,7 @@ func languageOf(l pipeline.Language) language {
 	return spanish
 }
 
-// kind is what an item of a date can be, a set of bits.
+// kind is a set of bits: the parts of a date that an item may be.
 type kind uint32
 
 const (
@@ -93,7 +93,7 @@ const (
 //go:embed words.txt
 var wordsFile string
 
-// word is what a folded word can be.
+// word holds the kinds that a folded word may have.
 type word struct {
 	kinds kind
 	form  form

@@ -204,7 +204,7 @@ func (c *clinical) whose() Kind {
 	return Words
 }
 
-// textKind is what a text in the element at hand is.
+// textKind returns the kind of a text in the element at hand.
 func (c *clinical) textKind() (whose Kind) {
 	if named(c.m.src[c.m.start:c.m.end]) {
 		whose = likeName

@@ -24,7 +24,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a field of a document holds of a person.
+// Kind is the kind of fact about a person in a field of a document.
 type Kind uint8
 
 // The kinds. Words are no field.
@@ -48,7 +48,7 @@ const (
 	likeID
 )
 
-// kindNames are what the kinds are called in names.txt and hl7.txt.
+// kindNames are the names of the kinds in names.txt and hl7.txt.
 var kindNames = strings.Fields("words patient relative staff address phone id staffid birth - is place")
 
 func kindOf(name string) Kind { return Kind(max(slices.Index(kindNames, name), 0)) }
@@ -83,7 +83,7 @@ type Field struct {
 	own bool // it is a value to search for elsewhere
 }
 
-// Options are what a house says of its documents.
+// Options holds the choices of a house about its documents.
 type Options struct {
 	Dates bool // dates of events change with those in the text; else they stay, whatever is put in their place
 	UTF8  bool // the document was decoded by who read it, whatever character set it names
@@ -358,7 +358,7 @@ func (p *piece) cut(edits []Edit, behind int) (mine []Edit) {
 	return mine
 }
 
-// restored is what the layer is with its edits.
+// restored returns the bytes of the layer with its edits.
 func (l *layer) restored() []byte {
 	slices.SortStableFunc(l.edits, func(a, b Edit) int { return a.Start - b.Start })
 	out := make([]byte, 0, len(l.src)+64)

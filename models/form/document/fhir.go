@@ -31,7 +31,7 @@ const maskedHere = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinitio
 // fhirNumber is a number of JSON.
 var fhirNumber = regexp.MustCompile(`^-?[0-9][-+0-9.eE]*$`)
 
-// fhirDate is what a date, a dateTime or an instant is.
+// fhirDate matches a date, a dateTime or an instant.
 var fhirDate = regexp.MustCompile(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])(T[0-9:.]+(Z|[+-][0-9:]+))?)?)?$`)
 
 // resource walks over a resource, and those in it.
@@ -174,7 +174,7 @@ func (r *resource) object(v *value, in string, usual Kind) {
 	}
 }
 
-// shownBy is what the display of an object is: of a code words, of a reference a name.
+// shownBy returns the kind of the display of an object: of a code words, of a reference a name.
 func (r *resource) shownBy(v *value, in string) Kind {
 	if v.get("code") != nil || v.get("system") != nil {
 		return Words
@@ -234,7 +234,7 @@ func (r *resource) code(v *value, text []byte) {
 	}
 }
 
-// datatype is what a string is in an object of a datatype of persons.
+// datatype returns the kind of a string in an object of a datatype of persons.
 func datatype(of Kind, key string, usual Kind) Kind {
 	switch of {
 	case PatientName: // HumanName
@@ -270,7 +270,7 @@ func (r *resource) refuse(why pipeline.Reason) {
 	}
 }
 
-// inside is what stands between the quotes of a string.
+// inside returns the bytes between the quotes of a string.
 func (r *resource) inside(v *value) source {
 	s, ok := r.all.within(v.start+1, v.end-1, inJSON)
 	if !ok {

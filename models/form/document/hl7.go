@@ -53,7 +53,7 @@ var hl7Standard = sync.OnceValue(func() *hl7Table {
 	return t
 })
 
-// field is what the components of a field hold; nil if nobody knows.
+// field returns the kinds of the components of a field; nil if nobody knows.
 func (t *hl7Table) field(segment string, number int) []string {
 	if row := t.fields[segment]; number <= len(row) {
 		return t.types[row[number-1]]
@@ -150,7 +150,7 @@ func nameByte(c byte) bool {
 	return cut.IsAlnum(c) || c >= utf8.RuneSelf || strings.IndexByte("_:-.", c) >= 0
 }
 
-// hl7Charset is what MSH-18 says, the first of its repetitions.
+// hl7Charset returns the first repetition of MSH-18.
 func hl7Charset(src []byte, field, repetition byte) string {
 	line := src
 	if n := bytes.IndexAny(line, "\r\n"); n >= 0 {
@@ -452,5 +452,5 @@ func (m *message) quote(dst, text []byte) []byte {
 	return dst
 }
 
-// signNames are what message.signs are called in escape sequences.
+// signNames are the letters of message.signs in escape sequences.
 const signNames = "FSRET"

@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// values are what the fields of a document say of persons, folded: small letters and
+// values holds the values that the fields of a document state about persons, folded: small letters and
 // digits without accents and signs. All of the document is searched for them, so that a
 // name that stands in one place is found in the others too, in codes and links as well.
 type values struct {

@@ -123,7 +123,7 @@ func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 	return s.dst[:first+longest(s.dst[first:])]
 }
 
-// reader is what finds the dates of a note, and those that it found.
+// reader finds the dates of a note and keeps them.
 type reader struct {
 	dates.Finder
 	finds []dates.Find

@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/models/word/cut"
 )
 
-// role is what a word says about the number beside it. A word may have
+// role is a fact that a word states about the number beside it. A word may have
 // several.
 type role uint64
 
@@ -89,7 +89,7 @@ const roleNames = `filler telephone dni social socialAbroad card postal iban pla
 	handle date age monthOf intoDate joins lately years months weeks days person numeral lasts lasted ageOf aged
 	old half ofOld century turns grows street town unit extension acronym numbering of ofThe upTo fromAge theAges atAges with be mine`
 
-// meaning is what a word says.
+// meaning holds the roles of a word and the number that it names.
 type meaning struct {
 	roles  role
 	number uint8 // of a numeral
@@ -191,7 +191,7 @@ func (s *scan) context(i int) role {
 	return 0
 }
 
-// beforeValue is what may stand between a label and its number.
+// beforeValue holds the signs that may stand between a label and its number.
 var beforeValue = cut.SetOf(" \t.:-()#=/'\",*_[|+>")
 
 // punctuationBefore skips what may stand between a label and its number.

@@ -70,7 +70,7 @@ func FieldOf(column string) Field {
 	return NoField
 }
 
-// Role is what a person is to a patient.
+// Role is the relation of a person to a patient.
 type Role uint8
 
 // The roles.
@@ -294,7 +294,7 @@ func (t *Table) Staff() int {
 	return t.staff.people
 }
 
-// person is what is known of one person, as records have it.
+// person holds the facts about one person that records have.
 type person struct {
 	role      Role
 	names     []nameWord

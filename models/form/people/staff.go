@@ -19,7 +19,7 @@ type staff struct {
 	last   []bool             // by word: it is a surname
 }
 
-// staffScratch is what a finder needs for staff.
+// staffScratch holds the scratch of a finder for staff.
 type staffScratch struct {
 	here, before []int32 // words that a word of the note may be
 	cut          []byte

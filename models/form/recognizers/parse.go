@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// file is what is written.
+// file is a file of recognizers as YAML.
 type file struct {
 	Version     int     `yaml:"version"`
 	Recognizers []entry `yaml:"recognizers"`
@@ -227,7 +227,7 @@ func (c *compiler) errorf(path, format string, args ...any) error {
 	return &FileError{c.line(path), fmt.Sprintf(format, args...)}
 }
 
-// name is what recognizers are called.
+// name matches the names that recognizers may have.
 var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_. -]{0,60}$`)
 
 func (c *compiler) recognizer(i int, e *entry) error {

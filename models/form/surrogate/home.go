@@ -123,7 +123,7 @@ func (w *Writer) Begin(places []byte) {
 	w.inNote = true
 }
 
-// site is what a run says of where it is.
+// site holds the facts about its place that a run of text states.
 type site struct {
 	size    pool // numSizes: it does not say
 	catalan bool

@@ -73,7 +73,7 @@ func sizeOf(people int) pool {
 	return numSizes - 1
 }
 
-// given is what is known of a given name.
+// given holds the origin and sex of a given name.
 type given struct {
 	origin origin
 	woman  bool

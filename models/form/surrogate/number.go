@@ -106,7 +106,7 @@ func appendPlain(dst, value []byte) []byte {
 	return dst
 }
 
-// form is what a number is by its letters and digits.
+// form is the shape of a number in letters and digits.
 type form uint8
 
 const (

@@ -21,7 +21,7 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// role is what a part of a person's name is.
+// role is the part that a word plays in a person's name.
 type role uint8
 
 const (

@@ -25,7 +25,7 @@ var doors = setOf("n no num numero km sn")
 // name come with it.
 var particlesOfPlaces = setOf("de del la las los el els les l d dels en na")
 
-// placeKind is what a place is by its first words.
+// placeKind is the kind of a place by its first words.
 type placeKind uint8
 
 const (

@@ -21,7 +21,7 @@ type feed struct {
 	forms   layers.Lists // of a batch
 }
 
-// record is what training knows of a form.
+// record holds a form as training needs it.
 type record struct {
 	word     int32
 	chars    []int32

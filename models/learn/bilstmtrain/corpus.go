@@ -43,7 +43,7 @@ type formEntry struct {
 	count    int32
 }
 
-// sequence is what the network reads at once: tokens lo to hi.
+// sequence is a run of tokens that the network reads at once: tokens lo to hi.
 type sequence struct {
 	lo, hi int32
 	tag    int32 // first of its tags

@@ -151,7 +151,7 @@ type training struct {
 	worse   int
 }
 
-// shard is what one of the workers of a step has.
+// shard holds the state of one of the workers of a step.
 type shard struct {
 	*network
 	feed *feed

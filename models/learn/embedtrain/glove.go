@@ -82,7 +82,7 @@ type pair struct {
 	x    float32
 }
 
-// gloveState is what is learned.
+// gloveState holds the parameters that are learned.
 type gloveState struct {
 	dim, rows int
 	rate      float32

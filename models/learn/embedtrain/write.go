@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/models/word/embed"
 )
 
-// Contents is what Write puts into a file.
+// Contents holds everything that Write puts into a file.
 type Contents struct {
 	Header   embed.Header // method, name, options, tokens and notes; the rest is filled in
 	Vectors  *Vectors

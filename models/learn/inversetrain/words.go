@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// seen is what is counted of a form.
+// seen counts the occurrences of a form.
 type seen struct {
 	small, capital uint32 // in small letters; with a capital within a sentence
 	patients       uint32 // who have it in small letters

@@ -14,7 +14,7 @@ package kernels
 
 import "unsafe"
 
-// Lanes is what every row is padded to: eight float32 are one AVX2 register.
+// Lanes is the multiple to which every row is padded: eight float32 are one AVX2 register.
 const Lanes = 8
 
 // Pad returns n rounded up to whole lanes.
@@ -53,7 +53,7 @@ func Add(dst, src []float32) {
 	addAVX2(&dst[0], &src[0], len(src))
 }
 
-// Half is what the rows of AddRows are padded to: half a register.
+// Half is the multiple to which rows of AddRows are padded: half a register.
 const Half = 4
 
 // AddRows adds the rows of src, each width numbers, to the beginnings of rows of

@@ -35,7 +35,7 @@ func GemmFrom(c []float32, ldc int, start, a []float32, lda int, b []float32, ld
 	gemm(c, ldc, start, a, lda, b, ldb, m, k, n)
 }
 
-// zeros is what a panel of c begins with if nothing is said.
+// zeros begins a panel of c if no start is given.
 var zeros [packColumns]float32
 
 // gemm is Gemm if start is nil, else GemmFrom. start is of n numbers or is
@@ -281,7 +281,7 @@ func lstmBackGo(gates, before, squashed, dh, dc []float32) {
 	}
 }
 
-// AdamStep is what a step of Adam multiplies by (Kingma and Ba 2015).
+// AdamStep holds the factors of one step of Adam (Kingma and Ba 2015).
 type AdamStep struct {
 	Beta1, Beta2 float32
 	Rate         float32 // with the correction of the first moment

@@ -224,7 +224,7 @@ func (q *Quantized) panels(c, from []float32, a []byte, m int, scale []float32, 
 	}
 }
 
-// quantizedPanel is what the assembly knows of 32 columns, and where they stand.
+// quantizedPanel points the assembly to 32 columns and their scales.
 type quantizedPanel struct {
 	b       *int8
 	scales  *float32

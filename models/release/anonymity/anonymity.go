@@ -184,7 +184,7 @@ type Plan struct {
 	key        []byte
 }
 
-// Cohort is what was decided of notes that were released together first.
+// Cohort records the decision about notes that were released together first.
 type Cohort struct {
 	Levels     []int    `json:"levels"`     // of the columns
 	Suppressed []uint64 `json:"suppressed"` // groups, rising

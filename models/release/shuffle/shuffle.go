@@ -43,7 +43,7 @@ type Value struct {
 	Text     []byte // as it stands in the note; nil: it is not dealt, and nothing of it may come
 }
 
-// File is what a dealer keeps values and cards in.
+// File stores the values and cards of a dealer.
 type File interface {
 	io.ReaderAt
 	io.WriterAt

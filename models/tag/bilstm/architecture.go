@@ -83,7 +83,7 @@ func inv(a *Architecture, r *Recipe) {
 	r.ClassWeights = true
 }
 
-// keras is what the papers that used it left as it was.
+// keras sets the values that Keras has by default, which the papers that used it left.
 func keras(r *Recipe) {
 	*r = Recipe{
 		Solver: "adam", Rate: 0.001, Beta1: 0.9, Beta2: 0.999, Last: 1, Batch: 32, Epochs: 30,

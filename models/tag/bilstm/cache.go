@@ -23,7 +23,7 @@ type cache struct {
 	places []cachePlace // a power of two
 }
 
-// cached is what is kept of a form beside its numbers.
+// cached holds the facts about a form beside its numbers.
 type cached struct {
 	hash   uint64
 	scale  float32 // of the numbers

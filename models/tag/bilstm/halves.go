@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 )
 
-// levels are what four bits stand for, in parts of 127 of a scale: numbers of a normal
+// levels holds the values of four bits, in parts of 127 of a scale: numbers of a normal
 // distribution between its quantiles, with a zero (NormalFloat: Dettmers et al. 2023,
 // QLoRA, section 3 and appendix E). Vectors are nearly normal, and these sixteen numbers
 // lose half of what sixteen even steps lose.

@@ -34,10 +34,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a model file of this package says it is.
+// Kind marks a model file of this package.
 const Kind = "bilstm"
 
-// Header is what a model file says of itself: what all kinds say, and more.
+// Header describes a model: the fields that all kinds have, and more.
 type Header struct {
 	tagger.Header
 	Network Architecture `json:"network"`

@@ -60,7 +60,7 @@ func recurrent(ps Parameters, layer string, units, gates int) reader {
 	return reader{units: units, gates: gates, w: ps.data("w" + layer), u: ps.data("u" + layer), b: ps.data("b" + layer), v: ps.data("v" + layer)}
 }
 
-// outputLanes is what rows of scores are padded to: products take as many columns at
+// outputLanes is the multiple to which rows of scores are padded: products take as many columns at
 // once.
 const outputLanes = 32
 

@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// places is what comes into the first layer from features of places. A few
+// places holds the input of the first layer from features of places. A few
 // hundred features are most of what notes have, so each is multiplied once; and
 // most of those of a token are of its line, so these are summed up once a
 // piece. Features are those of the pieces that wait, row is a place in rows.

@@ -73,7 +73,7 @@ type unread struct {
 // codes stay in the first cache of the processor beside a panel of the matrix.
 const tileMost = 16
 
-// tile is what comes into the first layer from pieces that are read side by side.
+// tile holds the input of the first layer, from pieces that are read side by side.
 type tile struct {
 	Packed
 	cache  *cache
@@ -226,7 +226,7 @@ func Coupled(gates, before, c, squashed, h []float32) {
 
 var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1
 
-// projected is what comes into a second layer: rows that project has written.
+// projected holds the input of a second layer: rows that project has written.
 type projected struct {
 	p     *Packed
 	width int

@@ -41,7 +41,7 @@ type drawn struct {
 	weight             float64
 }
 
-// Sampled is what was read of the notes of some bins of doubt, drawn at random among
+// Sampled counts the notes of some bins of doubt that were read, drawn at random among
 // them.
 type Sampled struct {
 	From, To    int // bins, To exclusive
@@ -200,13 +200,13 @@ type Kind struct {
 	Read  int64 // notes that a reading found to keep something of it
 }
 
-// miss is what was found and left of a category.
+// miss counts the finds and misses of a category.
 type miss struct {
 	notes int64 // in which something of it was left
 	found int64 // its spans
 }
 
-// plainMissed is what two CRFs left of 30,530 notes of nubes-phi, notes-ca and
+// plainMissed counts the misses of two CRFs in 30,530 notes of nubes-phi, notes-ca and
 // notes-voices, each of them by the one that had not seen its writer or kind of
 // document.
 var plainMissed = map[string]miss{

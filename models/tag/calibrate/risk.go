@@ -41,7 +41,7 @@ type Risk struct {
 // Range is the lowest and the highest value.
 type Range [2]float64
 
-// Source is what is counted of notes of one writer, ward or corpus, or of an
+// Source holds the counts of the notes of one writer, ward or corpus, or of an
 // archive.
 type Source struct {
 	Notes, Leaks         [DoubtBins]int64

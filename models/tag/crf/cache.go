@@ -34,7 +34,7 @@ type cache struct {
 	asked, found int
 }
 
-// entry is what a place of the cache holds, beside its block. warm asks for it
+// entry is a place of the cache, beside its block. warm asks for it
 // with the tag, so its size is what kernels.Probe takes it for.
 type entry struct {
 	key         [maxForm]byte // form, or the key of a mark

@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// shared is what the labellers of a model have computed of forms, for each
+// shared holds the scores of forms that the labellers of a model have computed, for each
 // other: half of the forms that are new to one another one has met. A labeller
 // asks here when its own cache, half as large, does not know a form, and
 // copies the block; so a lock is taken once in some twenty tokens. What it holds

@@ -398,7 +398,7 @@ func (m *Model) finish(r features.Resources) error {
 	return nil
 }
 
-// maxTags is what one byte can number.
+// MaxTags is the most tags that one byte can number.
 const MaxTags = 256
 
 // Resources returns the slots and lists that the model looks forms up in, for

@@ -144,7 +144,7 @@ func (p Params) flat() (all []float64) {
 	return all
 }
 
-// Word is what a model knows of a word: its relative frequencies. Those of
+// Word holds the relative frequencies of a word in a model. Those of
 // lists it does not stand in are 0; the archive's never is.
 type Word struct {
 	Positive, Negative, Archive float32

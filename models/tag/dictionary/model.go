@@ -15,10 +15,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a model file of this package says it is.
+// Kind marks a model file of this package.
 const Kind = "dictionary"
 
-// Header is what a model file says of itself: the fields of tagger.Header that
+// Header describes a model: the fields of tagger.Header that
 // a dictionary has, and its own.
 type Header struct {
 	Kind       string             `json:"kind"`

@@ -163,7 +163,7 @@ func (l *Labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipelin
 	return parts, bias
 }
 
-// said is what a member behind the first of a cascade says of the tokens that the
+// said returns the scores of a member behind the first of a cascade for the tokens that the
 // note at hand has in doubt: [tokens][tags], 0 where it was not asked.
 func (l *Labeller) said(member int, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	s, ok := l.members[member].(deferring)

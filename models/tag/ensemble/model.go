@@ -29,7 +29,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a model file of this package says it is.
+// Kind marks a model file of this package.
 const Kind = "ensemble"
 
 // Mode is how members are put together.
@@ -76,7 +76,7 @@ type labelling interface {
 // An Opener opens the model file of a member.
 type Opener func(f *modelfile.File) (tagger.Model, error)
 
-// header is what a model file says of itself: what all kinds say, and more.
+// header describes a model: the fields that all kinds have, and more.
 type header struct {
 	tagger.Header
 	Mode      Mode      `json:"mode"`
@@ -86,7 +86,7 @@ type header struct {
 	Bias      float32   `json:"bias,omitempty"`      // against O, in what is decoded of means; the dial's comes on top
 }
 
-// About is what is known of a member.
+// About describes a member.
 type About struct {
 	Name      string             `json:"name"`
 	Kind      string             `json:"kind"`

@@ -11,7 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Resources are what some groups look things up in. Every one may be nil: its
+// Resources holds the tables that some groups look forms up in. Every one may be nil: its
 // groups are then empty.
 type Resources struct {
 	Lexicon Lexicon               // group gazetteer

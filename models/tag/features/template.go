@@ -50,7 +50,7 @@ func (g Group) Open() bool { return g.kind.open }
 // Rows returns the number of window offsets.
 func (g Group) Rows() int { return g.Hi - g.Lo + 1 }
 
-// Unit is what a tagger takes for one sequence.
+// Unit is the piece of text that a tagger takes for one sequence.
 type Unit uint8
 
 const (

@@ -34,7 +34,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a model file of this package says it is.
+// Kind marks a model file of this package.
 const Kind = "inverse"
 
 // Params are the thresholds.
@@ -106,7 +106,7 @@ func logit(p float32) float32 {
 	return float32(math.Log(float64(p)) - math.Log1p(-float64(p)))
 }
 
-// header is what a model file says of itself.
+// header describes a model in its file.
 type header struct {
 	tagger.Header
 	Params  Params             `json:"thresholds"`

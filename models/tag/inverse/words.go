@@ -10,10 +10,10 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// WordsKind is what a file of words says it is.
+// WordsKind marks a file of words.
 const WordsKind = "words"
 
-// WordsHeader is what a file of words says of itself.
+// WordsHeader describes a file of words.
 type WordsHeader struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Resources are what tests look forms up in.
+// Resources holds the tables that tests look forms up in.
 type Resources struct {
 	Lists *gazetteer.Gazetteer // nil: the built-in ones
 	Names *gazetteer.Gazetteer // names of people from all over the world, for known; nil: the built-in ones
@@ -52,7 +52,7 @@ type state struct {
 // endOfNetwork stands for a state in which a network ends.
 const endOfNetwork = -1
 
-// consume is what an arc consumes.
+// consume says how much of the text an arc consumes.
 type consume uint8
 
 const (

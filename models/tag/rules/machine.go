@@ -53,7 +53,7 @@ type Machine struct {
 	exhausted int64
 }
 
-// kept is what tests say of a form.
+// kept caches the results of tests of a form.
 type kept struct {
 	hash uint64
 	knownForm

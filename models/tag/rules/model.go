@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a model file of this package says it is.
+// Kind marks a model file of this package.
 const Kind = "rules"
 
 // Model is a pack as a tagger by itself. Its file holds the text of the pack.

@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/models/tag/calibrate"
 )
 
-// Header is what a model says of itself. It stands as JSON at the head of its
+// Header describes a model. It stands as JSON at the head of its
 // file.
 type Header struct {
 	Kind         string             `json:"kind"`

@@ -183,7 +183,7 @@ type Odds struct {
 	Features      []Weighed // of the token, the loudest first
 }
 
-// Weighed is what an attribute adds to the odds.
+// Weighed is an attribute with the weight that it adds to the odds.
 type Weighed struct {
 	Attribute string
 	Weight    float64

@@ -38,7 +38,7 @@ type Clusters struct {
 // place is a word of the table, and one more than its cluster; 0 is free.
 type place struct{ hash, cluster uint32 }
 
-// ClustersKind is what Clusters say they are in a model file.
+// ClustersKind marks clusters in a model file.
 const ClustersKind = "clusters"
 
 const (

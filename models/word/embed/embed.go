@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// Normalization is what is done to a form before it is looked up (BOOT §3.3
+// Normalization names a change to a form before it is looked up (BOOT §3.3
 // has all three).
 type Normalization uint8
 

@@ -13,10 +13,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Kind is what a file of vectors says it is.
+// Kind marks a file of vectors.
 const Kind = "embedding"
 
-// Header is what a file of vectors says of itself.
+// Header describes a file of vectors.
 type Header struct {
 	Kind          string        `json:"kind"`
 	Name          string        `json:"name,omitempty"`

@@ -49,7 +49,7 @@ func (e *RowError) Error() string {
 	return at + ": " + e.Cause
 }
 
-// Intake is what became of the rows of a source.
+// Intake counts the rows of a source by their fate.
 type Intake struct {
 	Rows int         // with an entry
 	Bad  int         // left out

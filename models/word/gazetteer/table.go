@@ -16,10 +16,10 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 )
 
-// Kind is what a file of compiled lists says it is.
+// Kind marks a file of compiled lists.
 const Kind = "gazetteer"
 
-// Header is what a file of compiled lists says of itself.
+// Header describes a file of compiled lists.
 type Header struct {
 	Kind    string         `json:"kind"`
 	Name    string         `json:"name,omitempty"`
@@ -73,7 +73,7 @@ const (
 	entryMask = moreBit - 1 // number of the entry; all ones is a mere prefix
 )
 
-// Found is what a table knows of a form.
+// Found holds the entry of a form in a table.
 type Found struct {
 	Form   string // folded
 	Class  Class

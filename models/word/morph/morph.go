@@ -25,7 +25,7 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 )
 
-// Kind is what a file of this package says it is. As slots of a tagger its two
+// Kind marks a file of this package. As slots of a tagger its two
 // halves are called KindPOS and KindLemma; their data is the same file.
 const (
 	Kind      = "morph"
@@ -33,7 +33,7 @@ const (
 	KindLemma = "morph.lemma"
 )
 
-// Header is what a file says of itself.
+// Header describes a file.
 type Header struct {
 	Kind   string             `json:"kind"`
 	Name   string             `json:"name,omitempty"`

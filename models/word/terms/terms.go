@@ -25,7 +25,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a term says.
+// Kind is the kind of a term.
 type Kind uint8
 
 // The kinds of terms.
@@ -56,7 +56,7 @@ type Term struct {
 	Kind        Kind
 }
 
-// role is what a word is in a dose or a value; words have several.
+// role is a set of the roles that a word may have in a dose or a value; words have several.
 type role uint16
 
 const (

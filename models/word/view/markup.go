@@ -24,7 +24,7 @@ type mark struct {
 	closes bool // it ends what stands before it, and is no part of that
 }
 
-// format is what a whole note is written in.
+// format is the markup of a whole note.
 type format uint8
 
 const (

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// parts is what was measured (BENCHMARKS.md, several machines).
+// parts holds the measured costs (BENCHMARKS.md, several machines).
 type parts struct {
 	start  time.Duration // of a process: model, lists
 	note   time.Duration // tagging and writing, a core

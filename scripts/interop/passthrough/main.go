@@ -84,7 +84,7 @@ func each(archive *archive.Archive, do func(b *pipeline.Batch) error) error {
 	return nil
 }
 
-// row is what -show prints of a note.
+// row is a note as -show prints it.
 type row struct {
 	Row    int64          `json:"row"`
 	ID     string         `json:"id"`

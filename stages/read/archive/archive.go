@@ -146,7 +146,7 @@ func Find(inputs []string, o input.Options) (*Archive, error) {
 	return a, nil
 }
 
-// UnitSource is what Open returns.
+// UnitSource is the source of one unit that Open returns.
 type UnitSource interface {
 	pipeline.Source
 	io.Closer
@@ -223,7 +223,7 @@ func (u *unchanged) Next(b *pipeline.Batch) error {
 	return err
 }
 
-// Mark is what the rows of a unit are called by in the output, with their numbers
+// Mark returns the name of a unit in the output: its rows are called by it and by their numbers
 // in the file: two rows never have the same two. It is public, so that it cannot
 // be the file's SHA-256, which would tell a hidden name to whoever tries them all:
 // with a key it is an HMAC of that, without one it says where the file lies below
@@ -434,7 +434,7 @@ type scanner struct {
 	shapes  map[string]known // of columns of Batch.Extra, by wanted.key
 }
 
-// known is what a column of Batch.Extra is in the files so far.
+// known describes a column of Batch.Extra as the files read so far have it.
 type known struct {
 	input.Shape
 	null bool // null throughout, in all of them

@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// fileForm is what a file of an archive is.
+// form is the format of a file of an archive.
 type form uint8
 
 const (
@@ -42,7 +42,7 @@ func Formats() []string {
 	return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt", "fhir", "hl7", "cda"}
 }
 
-// Format is what the file is, as read.format calls it; "documents" of FHIR, HL7 v2 and CDA.
+// Format names the format of the file as read.format calls it; "documents" of FHIR, HL7 v2 and CDA.
 func (f *File) Format() string { return f.form.String() }
 
 func (f form) String() string {

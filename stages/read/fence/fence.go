@@ -81,7 +81,7 @@ func (f *Fence) Close() error {
 	return nil
 }
 
-// inspect is what inspect does, in a worker.
+// Inspect reads the footer of a file as parquet.Inspect does, in a worker.
 func (f *Fence) Inspect(path string, o *input.Options) (*parquet.Layout, error) {
 	var l parquet.Layout
 	w, err := f.ask(path, inspectFrame, newWorkerRequest(path, o), layoutFrame, &l)

@@ -154,7 +154,7 @@ func appendBytes(buf []byte, c *pipeline.Bytes) []byte {
 	return append(buf, c.Data...)
 }
 
-// batchLimits are what a batch of a worker must keep.
+// batchLimits bounds a batch of a worker.
 type batchLimits struct {
 	notes, bytes int // of a batch, bytes of text before its last note
 	text         int // bytes of a note

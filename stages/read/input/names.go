@@ -143,7 +143,7 @@ func IsHeader(h string) bool {
 	return true
 }
 
-// headerName is what people call a column.
+// headerName matches a name that people would give to a column.
 var (
 	headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
 	longNumber = regexp.MustCompile(`[0-9]{5}`)

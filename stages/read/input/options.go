@@ -160,7 +160,7 @@ func (w *Wanted) Key() string {
 	return "used " + w.Name
 }
 
-// shape is what a column is in a batch: see pipeline.Column.
+// Shape says which kind and type a column has in a batch: see pipeline.Column.
 type Shape struct {
 	Kind pipeline.ColumnKind
 	Type []byte

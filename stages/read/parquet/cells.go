@@ -23,7 +23,7 @@ type Cell struct {
 	Number bool // it was one in the file, and not text
 }
 
-// ErrNoHeader is what the function columns of EachRow returns for a line that is a
+// ErrNoHeader is returned by the function columns of EachRow for a line that is a
 // row already.
 var ErrNoHeader = errors.New("no header")
 

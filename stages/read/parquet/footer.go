@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/stages/read/pages"
 )
 
-// footer is what the end of a Parquet file says of it.
+// Footer holds the facts that the end of a Parquet file states about it.
 //
 // The library never sees it whole: it is given a footer of its own, with the
 // columns that are read and their physical types. What else is in a file, a
@@ -278,7 +278,7 @@ func (f *Footer) Open(columns []int, from, to int) (*openedFile, error) {
 	return o, nil
 }
 
-// bareChunk is what reading the pages of a chunk takes.
+// bareChunk returns the metadata that reading the pages of a chunk takes, and no other.
 func bareChunk(c *format.ColumnMetaData) format.ColumnChunk {
 	return format.ColumnChunk{MetaData: format.ColumnMetaData{
 		Type: c.Type, Encoding: c.Encoding, PathInSchema: c.PathInSchema, Codec: c.Codec, NumValues: c.NumValues,

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// layout is what planning needs of a file's footer.
+// Layout holds the part of a file's footer that planning needs.
 type Layout struct {
 	Groups  []GroupSize
 	Columns []ColumnType  // that the options name

@@ -110,7 +110,7 @@ func (c *fileColumn) null() bool {
 	return null
 }
 
-// purpose is what a column is wanted for.
+// purpose says for what a column is wanted.
 type purpose struct {
 	want   string
 	order  string // what to do where there is none

@@ -68,7 +68,7 @@ func WriteFile(t testing.TB, path string, columns []Column, perGroup int, option
 	}
 }
 
-// note is what is read of a row.
+// Note holds what was read of a row.
 type Note struct {
 	Row    int64
 	ID     string

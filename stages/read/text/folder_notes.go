@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// folderNotes is what formats of one file a note, or two, have in common.
+// folderNotes holds the state that formats of one file a note, or two, share.
 type folderNotes struct {
 	intake
 	ids  []string                                 // of the notes, in the order of reading

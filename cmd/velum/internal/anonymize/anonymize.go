@@ -180,7 +180,7 @@ func (a *anonymizer) cohorts() error {
 	return nil
 }
 
-// idRow is what is wanted of a row of a public table.
+// idRow is the column of a public table that is read.
 type idRow struct {
 	ID string `parquet:"note_id"`
 }

@@ -33,7 +33,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options are what `velum evidence` is told. Files are "" where there is none.
+// Options holds the arguments of `velum evidence`. Files are "" where there is none.
 type Options struct {
 	Dir      string
 	Private  string   // its private tree; "": beside it
@@ -157,7 +157,7 @@ type Value struct {
 	SHA256  string      `json:"digest,omitempty"`
 }
 
-// Clause is what a standard, a law or an authority asks for, and where it is answered.
+// Clause is a demand of a standard, a law or an authority, and where it is answered.
 type Clause struct {
 	Anchor  string   `json:"anchor"`
 	Clause  string   `json:"clause,omitempty"`

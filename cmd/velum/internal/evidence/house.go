@@ -37,7 +37,7 @@ func Template() string {
 	return b.String()
 }
 
-// houseFile is what the file of the house is called where nobody names one: it lies beside its outputs.
+// houseFile is the name of the file of the house where nobody names one: it lies beside its outputs.
 const houseFile = "house.yaml"
 
 // interview asks on the terminal what the house has not said yet, and writes the answers into its file. What

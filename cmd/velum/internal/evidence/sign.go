@@ -191,7 +191,7 @@ func (s *source) stale(r *Record) (wrong []string) {
 }
 
 // files says what is wrong with the files of a dossier: each is as the log says, and the
-// page is what this program makes of the record again, byte for byte. Another version
+// files returns the files of the dossier that differ from what this program makes of the record again, byte for byte. Another version
 // makes other pages: the digest in the log has to do.
 func (s *source) files(e *audit.Evidence, r *Record, st *Statement, version string) (wrong []string) {
 	var html []byte

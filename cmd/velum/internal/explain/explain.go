@@ -31,7 +31,7 @@ type Options struct {
 	At           int    // or the one at this byte; negative for none
 }
 
-// Explanation is what a note came to, as --json has it. Places are in bytes of its
+// Explanation explains a note, in the form that --json has. Places are in bytes of its
 // text.
 type Explanation struct {
 	Kind     string   `json:"message_type"`
@@ -88,7 +88,7 @@ type Says struct {
 	Rival float32 `json:"rival"`
 }
 
-// Member is what one tagger says of a word.
+// Member holds the scores of one tagger for a word.
 type Member struct {
 	Kind   string  `json:"kind"`
 	Weight float32 `json:"weight"`         // in the mean; 0: it was not asked, or does not enter it
@@ -106,7 +106,7 @@ type Odds struct {
 	Features []Feature `json:"features"`
 }
 
-// Feature is what one feature adds to the odds.
+// Feature is a feature with the weight that it adds to the odds.
 type Feature struct {
 	Name   string  `json:"name"`
 	Weight float64 `json:"weight"`
@@ -263,7 +263,7 @@ type explaining struct {
 	steps []traced
 }
 
-// traced is what resolve had after a step.
+// traced holds the spans that resolve had after a step.
 type traced struct {
 	name  string
 	spans []pipeline.Span

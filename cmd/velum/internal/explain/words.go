@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// believed is what all taggers together say of a note.
+// believed holds the joint scores of all taggers for a note.
 type believed struct {
 	set   *pipeline.TagSet
 	parts []tagger.Part
@@ -83,7 +83,7 @@ func (b *believed) rival(t int, tag pipeline.Tag) pipeline.Tag {
 	return best
 }
 
-// members is what each tagger says of a token.
+// members returns the scores of each tagger for a token.
 func (b *believed) members(t int, tag, rival pipeline.Tag) (members []Member) {
 	for k, p := range b.parts {
 		m := Member{Kind: p.Model.Header().Kind}

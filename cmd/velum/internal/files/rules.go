@@ -27,7 +27,7 @@ import (
 // shippedMorph opens the shipped parts of speech and lemmas once.
 var shippedMorph = sync.OnceValues(func() (*morph.Model, error) { return morph.Open(embedded.Morph()) })
 
-// Resources are what tests of networks look forms up in.
+// Resources returns the tables that tests of networks look forms up in.
 func Resources(lists *gazetteer.Gazetteer) (rules.Resources, error) {
 	m, err := shippedMorph()
 	return rules.Resources{Lists: lists, Morph: m}, err

@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/stages/recognize"
 )
 
-// Tagged is what an earlier run found in the notes of an archive: extracts are
+// Tagged holds the spans that an earlier run found in the notes of an archive: extracts are
 // made of it without tagging again. Its spans belong to a file by its SHA-256
 // and row groups, so that they never meet the notes of another.
 type Tagged struct {
@@ -88,7 +88,7 @@ func (t *Tagged) of(u *commit.Unit) taggedFile {
 	return t.units[taggedUnit{hex.EncodeToString(u.SHA256[:]), u.From, u.To}]
 }
 
-// TaggedUnit is what was found in the notes of one unit, by row.
+// TaggedUnit holds the spans of the notes of one unit, by row.
 type TaggedUnit struct {
 	first   int64
 	offsets []int32 // [rows+1] into spans

@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// Tree is what a system said of notes, by id.
+// Tree holds the spans that a system found in notes, by id.
 type Tree struct {
 	Spans       map[string][]pipeline.Span
 	Quarantined map[string]bool

@@ -134,7 +134,7 @@ func (k *checker) verdict() error {
 	return err
 }
 
-// input is what says how notes are read.
+// input checks the options for reading notes.
 func (k *checker) input() {
 	r := &k.Read
 	_, err := delimiter(r.Delimiter)
@@ -276,7 +276,7 @@ func (k *checker) words(key, path string, wrong func(line string) (problem, hint
 	}
 }
 
-// training is what `velum teach train` opens.
+// training checks the files that `velum teach train` opens.
 func (k *checker) training() {
 	k.template("train.template", k.Train.Template)
 	for _, name := range k.Ensemble.Members {
@@ -284,7 +284,7 @@ func (k *checker) training() {
 	}
 }
 
-// learning is what `velum teach learn` opens.
+// learning checks the files that `velum teach learn` opens.
 func (k *checker) learning() {
 	l := &k.Learn
 	k.exists("learn.in", "name files or folders of the archive", l.In...)

@@ -409,7 +409,7 @@ func documentOptions(c *option.Config) (o document.Options, err error) {
 	return o, err
 }
 
-// MaskOptions are what the policy says, without what hangs on an archive.
+// MaskOptions returns the options of the policy, without those that depend on an archive.
 func (f *Flow) MaskOptions() (*mask.Options, error) {
 	chains, err := f.Operators()
 	if err != nil {
@@ -437,7 +437,7 @@ func (f *Flow) MaskOptions() (*mask.Options, error) {
 	return o, err
 }
 
-// usedAs is what a column is called in a batch, if the configuration names it.
+// usedAs returns the name of a column in a batch, if the configuration names it.
 func usedAs(column, name string) string {
 	if column == "" {
 		return ""

@@ -61,7 +61,7 @@ func firstExt(dir string) (found string) {
 	return found
 }
 
-// TextOptions are what the configuration says of labelled notes.
+// TextOptions returns the options of the configuration for labelled notes.
 func TextOptions(c *option.Config) (o text.Options, err error) {
 	if o.Encoding, err = input.ParseEncoding(c.Read.Encoding); err != nil {
 		return o, exit.With(exit.Config, err, "")

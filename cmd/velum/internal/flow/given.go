@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Given is what others have found in notes, by id (resolve.spans).
+// Given holds the spans that others have found in notes, by id (resolve.spans).
 type Given struct {
 	notes map[string]*givenNote
 	met   atomic.Int64

@@ -30,7 +30,7 @@ func loadInverse(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	return m.With(InverseParams(in.Config))
 }
 
-// inverseTemplate is what the network of an inverse model sees.
+// inverseTemplate returns the template of features of the network of an inverse model.
 func inverseTemplate(c *option.Config) string {
 	if c.Inverse.Learner == crf.Kind {
 		return "inverse"

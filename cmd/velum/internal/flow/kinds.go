@@ -80,7 +80,7 @@ func KindsThat(can func(*Kind) bool) string {
 	return strings.Join(names, " or ")
 }
 
-// Opening is what a model is opened with.
+// Opening holds the arguments with which a model is opened.
 type Opening struct {
 	Config *option.Config
 	Lists  *gazetteer.Gazetteer // of features
@@ -130,7 +130,7 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	return bilstm.Load(f, in.resources())
 }
 
-// networkTemplate is what the network of the configuration sees beside words
+// networkTemplate returns the template of features that the network of the configuration has beside words
 // and characters.
 func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Named) }
 

@@ -108,7 +108,7 @@ func (m *Model) set(c *option.Config) error {
 	return err
 }
 
-// LabelOptions is what the configuration says of tagging.
+// LabelOptions returns the options of the configuration for tagging.
 func LabelOptions(c *option.Config) tagger.LabelOptions {
 	o := tagger.LabelOptions{CacheBytes: int(c.Tag.Cache), Shared: c.Workers() > 1}
 	if c.Tag.Confidence == "line" {

@@ -204,7 +204,7 @@ func BadInputs(bad []commit.BadInput) error {
 	return exit.Errorf(exit.Quarantined, remedy, "%s: %s%s", cmp.Or(bad[0].Path, bad[0].Input), bad[0].Cause, others)
 }
 
-// ReadOptions are what the configuration says of the input.
+// ReadOptions returns the options of the configuration for the input.
 func ReadOptions(c *option.Config) (o input.Options, err error) {
 	r := &c.Read
 	o = input.Options{
@@ -284,7 +284,7 @@ func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline
 	return omop.NewSink(unit, parts, o)
 }
 
-// OMOP is what the tables of OMOP are told, for columns that go along with the notes.
+// OMOP returns the options of the tables of OMOP, for columns that go along with the notes.
 func (f *Flow) OMOP(kept []pipeline.Column, velum string) (o omop.Options, err error) {
 	if f.Read.IDs == "drop" {
 		return o, exit.Errorf(exit.Config, "use keyed or keep", "read.ids: drop leaves nothing that NOTE and NOTE_NLP could be joined by")

@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/stages/recognize"
 )
 
-// PatientRules are what the configuration says of ids of patients.
+// PatientRules returns the rules of the configuration about ids of patients.
 func PatientRules(c *option.Config) patientid.Rules {
 	return patientid.Rules{KeepCase: c.People.Case == "keep"}
 }
@@ -55,7 +55,7 @@ type Objector struct {
 	Notes   int64  // in the archive, by LeaveOut
 }
 
-// sets are what stages/recognize asks; none for nil.
+// sets returns the sets that stages/recognize asks; none for nil.
 func (o *Objections) sets() []*patientid.Set {
 	if o == nil {
 		return nil

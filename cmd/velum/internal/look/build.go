@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Build is what a binary was made of.
+// Build describes the parts that a binary was made from.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`

@@ -251,7 +251,7 @@ func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 	return nil
 }
 
-// foundJSON is what a table knows of a word as one class.
+// foundJSON is the entry of a word as one class of a table.
 type foundJSON struct {
 	Class    string  `json:"class"`
 	Count    int     `json:"count"`

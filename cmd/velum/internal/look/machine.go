@@ -34,7 +34,7 @@ const (
 // stateColors are ANSI colours: green, yellow, red.
 var stateColors = map[string]int{fine: 32, warning: 33, failed: 31}
 
-// checkups are what doctor looks at, in order. dir is where output would go.
+// checkups lists the checks of the machine, in order. dir is where output would go.
 var checkups = []func(dir string) finding{
 	checkCPU, checkMemory, checkSpace, checkSync, checkHardening, checkParquet,
 }
@@ -89,7 +89,7 @@ func checkCPU(string) finding {
 	return f
 }
 
-// enoughMemory is what a run with an embedded model takes, with room.
+// enoughMemory is the memory that a run with an embedded model takes, with room.
 const enoughMemory = int64(1 << 30)
 
 func checkMemory(string) finding {

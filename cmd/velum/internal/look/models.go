@@ -76,7 +76,7 @@ func Promote(c *console.Console, cfg *option.Config, name, dir string, force boo
 	return promotedTo(c, dir, "promote", fmt.Sprintf("%x", sha256.Sum256(data)))
 }
 
-// gateScore is what a model that takes over must not have less of. For masking
+// gateScore is the measure that must not fall in a model that takes over. For masking
 // recall comes first.
 const gateScore = "masked_entities_recall"
 
@@ -114,7 +114,7 @@ func promotedTo(c *console.Console, dir, event, sum string) error {
 	return err
 }
 
-// modelInfo is what the list says of a model.
+// modelInfo is the line of a model in the list.
 type modelInfo struct {
 	Name       string             `json:"name"` // to use with --model
 	Kind       string             `json:"kind,omitempty"`

@@ -23,7 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options are what a night is told beside the configuration.
+// Options holds the arguments of a night beside the configuration.
 type Options struct {
 	run.Options
 	Every  time.Duration // it stays, and looks at the archive again after so long; 0: once
@@ -106,7 +106,7 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	return durable.WriteFile(nil, path, key)
 }
 
-// report is what is told of report.json in the private tree.
+// report holds the fields of report.json in the private tree that a night tells.
 type report struct {
 	Light    string `json:"light"`
 	Sentence string `json:"sentence"`

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Timers are what can start a night, with the files that are written for it and the commands that put them into place.
+// Timers lists the ways to start a night, with the files that are written for it and the commands that put them into place.
 var Timers = map[string]struct {
 	files []string
 	next  string

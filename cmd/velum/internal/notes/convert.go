@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Options are what `velum teach convert` reads and writes; `velum model tag` and `velum
+// Options holds the files and formats that `velum teach convert` reads and writes; `velum model tag` and `velum
 // reveal` have the same.
 type Options struct {
 	In, From, Out, To string

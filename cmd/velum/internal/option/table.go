@@ -51,7 +51,7 @@ type Config struct {
 	origins map[string]origin
 }
 
-// Read is what is read of the archive.
+// Read holds the options of reading the archive.
 type Read struct {
 	Columns       Columns
 	Format        string
@@ -111,7 +111,7 @@ type People struct {
 	Others          []string
 }
 
-// Resolve is what becomes of candidates.
+// Resolve holds the options of the decision about candidates.
 type Resolve struct {
 	MinScore   map[string]float64
 	Always     []string
@@ -126,7 +126,7 @@ type Resolve struct {
 	Spans      string
 }
 
-// Mask is what replaces a span.
+// Mask holds the options of replacing a span.
 type Mask struct {
 	Policy    string
 	Operators map[string]string
@@ -160,7 +160,7 @@ type Choose struct {
 	Review        int
 }
 
-// Gate is what an output must not give away.
+// Gate holds the bounds on what an output may give away.
 type Gate struct {
 	Missed  map[string]string
 	Attacks string
@@ -223,7 +223,7 @@ type Network struct {
 	Seed    int
 }
 
-// Ensemble is what several taggers are put together of.
+// Ensemble holds the options of putting several taggers together.
 type Ensemble struct {
 	Mode      string
 	Members   []string

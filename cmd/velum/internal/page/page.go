@@ -39,7 +39,7 @@ func (p *Page) Write(l Language, view any) ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// funcs are what templates write with.
+// funcs returns the functions that templates write with.
 func (l Language) funcs() template.FuncMap {
 	return template.FuncMap{
 		"t":         l.Text,

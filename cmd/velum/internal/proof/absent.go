@@ -78,7 +78,7 @@ func search(ctx context.Context, load func() (*option.Config, error), in []strin
 	return a, cfg, a.look(ctx, cfg, in, private)
 }
 
-// Masked is what Absent goes by: how many notes of the archive are of people who object,
+// Masked counts for Absent: how many notes of the archive are of people who object,
 // and how many of these, or of nobody, are in the output.
 func Masked(ctx context.Context, load func() (*option.Config, error), in []string, dir, private string) (notes, masked int64, err error) {
 	a, _, err := search(ctx, load, in, dir, private)
@@ -280,12 +280,12 @@ func alike(a, b string) bool {
 // marks stand within ids.
 const marks = "-_./"
 
-// maskedPlace is what of a row of a masked part finds the note again.
+// maskedPlace holds the columns of a masked part by which a note is found again.
 type maskedPlace struct {
 	Row int64 `parquet:"row"`
 }
 
-// fileKey is what a file, or a piece of one, is known by, whatever it is called now.
+// fileKey identifies a file, or a piece of one, whatever it is called now.
 type fileKey struct {
 	sha256   string
 	from, to int64
@@ -476,7 +476,7 @@ func valueOf(c rune) rune {
 	return '0' + (c-zero)%10
 }
 
-// part is what stands behind digits that are a whole number: 123.0.
+// part matches digits with the rest that a whole number may have behind it: 123.0.
 var part = regexp.MustCompile(`^([^\pL\pN]*\d+)[.,]0+([^\pL\pN]*)$`)
 
 // plain returns the letters, digits and marks of an id, without what follows the point of

@@ -29,7 +29,7 @@ type DiffOptions struct {
 	Places        string // file of the places that differ, a line of JSON each; "" for none
 }
 
-// difference is what two outputs over the same notes differ in: counts alone.
+// difference counts the differences of two outputs over the same notes: counts alone.
 type difference struct {
 	Kind     string                `json:"message_type"`
 	Notes    int64                 `json:"notes"` // that both have
@@ -356,7 +356,7 @@ func (n *diffNote) readable(s diffSpan) (gaps []diffSpan) {
 	return gaps
 }
 
-// text is what stands between the places of a note, as it was in the note; "" if that
+// text returns the text between the places of a note, as it was in the note; "" if that
 // is not known.
 func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 	moved := int32(0)

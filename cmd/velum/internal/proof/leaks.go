@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Leaks is what reading a sample proves.
+// Leaks states the proof that reading a sample gives.
 type Leaks struct {
 	Kind       string  `json:"message_type"`
 	Read       int64   `json:"read"` // as given, or as needed for Rate

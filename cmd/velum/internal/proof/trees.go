@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// checkedTree is what check says of one tree.
+// checkedTree reports the check of one tree.
 type checkedTree struct {
 	Dir         string              `json:"dir"`
 	Parts       int                 `json:"parts"`

@@ -26,7 +26,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// Options are what the verb is told beside the configuration.
+// Options holds the arguments of the verb beside the configuration.
 type Options struct {
 	In    string
 	Out   string // file of the configuration that is written

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// roles are what columns are taken for; nil is none.
+// roles holds the columns by the use that was guessed; nil is none.
 type roles struct {
 	text, id, patient, date *column
 	others                  []*column // that could be the text as well, the best first

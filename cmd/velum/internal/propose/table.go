@@ -24,7 +24,7 @@ const (
 	mostKept  = 400 // rows that samples are drawn from, if nobody wants more
 )
 
-// table is what the first rows of an archive's files say.
+// table holds the findings from the first rows of an archive's files.
 type table struct {
 	head    read.Head
 	columns []*column
@@ -37,7 +37,7 @@ type table struct {
 	differ  []string // columns that are of another type in some file than in the first one
 }
 
-// column is what the values of a column are.
+// column sums up the values of a column.
 type column struct {
 	name    string // "" if it may be words of a note
 	number  int
@@ -221,7 +221,7 @@ func isDate(value string) bool {
 	return false
 }
 
-// shapeOf is what a value looks like, without what it says: 9 for a digit, a and A for letters.
+// shapeOf returns the shape of a value without its content: 9 for a digit, a and A for letters.
 func shapeOf(value string) string {
 	if utf8.RuneCountInString(value) > 40 {
 		return "text"

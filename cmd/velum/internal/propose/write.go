@@ -106,7 +106,7 @@ func (p *proposal) vetted() error {
 	return nil
 }
 
-// doubts are what somebody should know before a run.
+// doubts returns the remarks that somebody should read before a run.
 func (p *proposal) doubts() (all []string) {
 	say := func(n int, format string, args ...any) {
 		if n > 0 {
@@ -212,7 +212,7 @@ func (p *proposal) yaml() []byte {
 	return []byte(b.String())
 }
 
-// commands are what comes next, as it can be pasted, with what each does.
+// commands returns the next commands, as they can be pasted, each with its purpose.
 func (p *proposal) commands() [][2]string {
 	in, config := exit.Quoted(p.o.In), " --config "+exit.Quoted(p.o.Out)
 	return [][2]string{

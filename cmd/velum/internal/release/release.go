@@ -24,7 +24,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Ledger is what was released of an archive, and what a run would release now: an
+// Ledger records the releases of an archive, and the one that a run would make now: an
 // extract, or a run whose policy writes what looks like values, or makes columns
 // k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
 // the output where there is none, or where mask.ledger says.

@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/models/release/anonymity"
 )
 
-// Anonymity is what k-anonymity came to.
+// Anonymity reports the outcome of k-anonymity.
 type Anonymity struct {
 	K       int                 `json:"k"`
 	Columns []GeneralizedColumn `json:"columns"`

@@ -17,7 +17,7 @@ type Attacks struct {
 	Linkage *Linkage `json:"linkage,omitempty"`
 }
 
-// Attack is what one attack found out.
+// Attack holds the findings of one attack.
 type Attack struct {
 	Name    string         `json:"attack"`
 	Verdict string         `json:"verdict"`
@@ -25,7 +25,7 @@ type Attack struct {
 	Results []AttackResult `json:"results,omitempty"`
 }
 
-// AttackResult is what it found out of one kind of misses.
+// AttackResult holds the findings of an attack about one kind of misses.
 type AttackResult struct {
 	Kind      string  `json:"kind"`   // of misses: planted, natural
 	Misses    float64 `json:"misses"` // share of names that were planted

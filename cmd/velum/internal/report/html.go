@@ -44,7 +44,7 @@ func (r *Report) page(about *About) ([]byte, error) {
 	return reportTemplate.Write(r.language, &view)
 }
 
-// About is what a page says of the run that wrote it, beside what the run came
+// About holds the facts about the run that wrote a page, beside its results.
 // to. It is another one each time, so that no page of it is in a manifest.
 type About struct {
 	Date   string

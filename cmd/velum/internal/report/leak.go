@@ -31,7 +31,7 @@ type Leak struct {
 	*Attacks
 }
 
-// CategoryLeak is what is expected of one category.
+// CategoryLeak is the estimate for one category.
 type CategoryLeak struct {
 	Category string  `json:"category"`
 	Strategy string  `json:"strategy,omitempty"` // of its surrogates
@@ -49,7 +49,7 @@ func ParseAudited(text string) (missed, of int, ok bool) {
 	return missed, of, found && err1 == nil && err2 == nil && missed >= 0 && of > 0 && missed < of
 }
 
-// leakInput is what a leak is simulated from.
+// leakInput holds the counts from which a leak is simulated.
 type leakInput struct {
 	counts     tally.Counts
 	notes      int64 // that are masked

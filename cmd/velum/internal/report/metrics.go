@@ -24,7 +24,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Metrics is what a run tells Prometheus, by a file that the textfile
+// Metrics is the file of a run for Prometheus, which the textfile
 // collector of node_exporter reads: a run ends before anybody could scrape it.
 // There are counts and times and nothing else: no ids, no paths, no months.
 //

@@ -113,7 +113,7 @@ func least(from, most int64, does func(int64) bool) int64 {
 	return high
 }
 
-// stratum is what is expected of the notes of some bins of doubt.
+// stratum holds the estimate for the notes of some bins of doubt.
 type stratum struct {
 	from, to int
 	notes    int64

@@ -94,7 +94,7 @@ type reportFinding struct {
 	Values []value `json:"values,omitempty"`
 }
 
-// value is what a finding's sentence has put in.
+// value is a value inside the sentence of a finding.
 type value struct {
 	As     string  `json:"as"` // percent, number, plural (of the noun Name), measure (of that name), name
 	Number float64 `json:"number,omitempty"`
@@ -247,7 +247,7 @@ type reportConfig struct {
 
 }
 
-// Input is what a report is made of beside the manifest.
+// Input holds everything that a report is made from beside the manifest.
 type Input struct {
 	Config     *option.Config
 	Files      []archive.File

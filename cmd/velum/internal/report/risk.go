@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// Risk is what a run says of the notes that keep something: by the confidences of
+// Risk estimates the notes that keep something: by the confidences of
 // its own notes, if those of its model are calibrated, and by what people found who
 // read a random sample of this very output. No corpus on which anything was chosen
 // speaks for it, for notes of another house are other notes.
@@ -44,7 +44,7 @@ type Parts struct {
 	Languages  []RiskPart `json:"by_language,omitempty"`
 }
 
-// RiskPart is what is expected of some of the notes.
+// RiskPart is the estimate for some of the notes.
 type RiskPart struct {
 	Name string `json:"name"`
 	Of   int64  `json:"of"` // masked notes; of a category its spans
@@ -54,7 +54,7 @@ type RiskPart struct {
 	Leaks int64 `json:"leaks,omitempty"` // of these, with something left; of a category, with something of it
 }
 
-// Calibration is what the number expected was learned of.
+// Calibration describes the notes from which the expected number was learned.
 type Calibration struct {
 	Notes   int64   `json:"notes"`
 	Leaks   int64   `json:"leaks"`
@@ -71,7 +71,7 @@ type Shift struct {
 	Beyond bool    `json:"beyond"` // further away than the light allows
 }
 
-// Reading is what people found who read a random sample of this output.
+// Reading sums up the finds of people who read a random sample of this output.
 type Reading struct {
 	audit.Reading
 	Upper float64 `json:"upper"`    // share of notes that keep something, at 95 %
@@ -158,7 +158,7 @@ func WordsLost(c *commit.Counts) (lost int64) {
 	return lost
 }
 
-// archiveOf is what was counted of masked notes.
+// archiveOf returns the counts of the masked notes.
 func archiveOf(c *commit.Counts) *calibrate.Source {
 	t := c.Tally
 	s := &calibrate.Source{Words: t.Get(tally.Words, ""), Unknown: t.Get(tally.Unknown, ""), Foreign: t.Get(tally.Foreign, ""), Told: c.Masked}
@@ -250,7 +250,7 @@ func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, lea
 	r.Unlike = append(r.Unlike, Shift{what, Rounded(here), Rounded(known[0]), Rounded(known[1]), enough && (here > most || here < least)})
 }
 
-// public is what may be given away: what people found. The language of notes, their
+// public returns the part that may be given away: the finds of people. The language of notes, their
 // words and confidences are functions of the hidden words under a model that everyone
 // has: a light that went by them told one name from another in a small archive.
 func (r *Risk) public() *Risk {

@@ -1,6 +1,6 @@
 package report
 
-// Selection is what came of it, for the report of the run.
+// Selection reports the selection set of the run.
 type Selection struct {
 	MinConfidence float64          `json:"min_confidence"`
 	Wanted        int              `json:"wanted"`
@@ -27,7 +27,7 @@ type SelectionClass struct {
 	MinConfidence *float64 `json:"min_confidence,omitempty"`
 }
 
-// WantedGot is what the target says, if it does, and what the selection has.
+// WantedGot compares a share of the target, if it names one, with that of the selection.
 type WantedGot struct {
 	Wanted *float64 `json:"wanted,omitempty"`
 	Got    float64  `json:"got"`

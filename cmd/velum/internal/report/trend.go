@@ -145,7 +145,7 @@ func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts
 // Last is the newest month's.
 func (m *Measure) Last() *float64 { return m.Of[len(m.Of)-1] }
 
-// measureName is what a measure is called: categories have one name everywhere.
+// measureName returns the name of a measure for people: categories have one name everywhere.
 func (r *Report) measureName(name string) string {
 	if key := "trend " + name; page.Known(key) {
 		return r.language.Text(key)

@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// journalSchema is what the first line of a journal says.
+// journalSchema names the format of a journal in its first line.
 const journalSchema = "velum.review/2"
 
 // journal is the file that decisions are added to, a line each, synced before
@@ -51,7 +51,7 @@ func follow(key []byte, before [sha256.Size]byte, line []byte) (sum [sha256.Size
 	return sum
 }
 
-// readerKey is what a reader signs with: derived of the key of the house, nil if it has none.
+// readerKey returns the key with which a reader signs: derived from the key of the house, nil if it has none.
 func readerKey(house *secret.Key, reader string) []byte {
 	if house == nil {
 		return nil
@@ -67,7 +67,7 @@ type journalHead struct {
 	drawn
 }
 
-// drawn is what a reading of a sample says of itself; empty for other questions.
+// drawn identifies the sample that a journal reads; it is empty for other questions.
 type drawn struct {
 	Reader string `json:"reader,omitempty"`
 	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file

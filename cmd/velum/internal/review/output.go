@@ -27,7 +27,7 @@ import (
 // the spans to show.
 type wantedNotes map[unitKey]map[int64]wantedNote
 
-// unitKey is what a unit is known by, whatever the file is called now.
+// unitKey identifies a unit, whatever the file is called now.
 type unitKey struct {
 	sha256   string
 	from, to int64
@@ -111,7 +111,7 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 	return wanted.find(ctx, cfg, o.In)
 }
 
-// drawnFrom is what a journal says of the sample that is read.
+// drawnFrom identifies the sample that is read, for the journal.
 func drawnFrom(o *Options) (drawn, error) {
 	dir, m, err := files.Private(o.Of)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Reading is what the readers of one sample have found, by the journals of their
+// Reading returns the finds of the readers of one sample, by the journals of their
 // sessions: outs are what they named with --out. What counts is how far each stratum
 // was read in the order in which it was drawn, by any of them: that is a random
 // sample of it too. A note leaks if one of them says so. house is what journals are signed

@@ -91,7 +91,7 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 	return nil
 }
 
-// address is what velum prints: who opens it first is let in.
+// address returns the address that velum prints: who opens it first is let in.
 func (v *server) address() string { return "http://" + v.host + "/?token=" + v.token }
 
 func newServer(s *session, o *Options, host string) *server {

@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// fates are what can become of an input, in the order in which they are
+// fates lists the outcomes that an input can have, in the order in which they are
 // printed, and what the log says of those that somebody should know of.
 var fates = []struct{ name, says string }{
 	{"done", ""},

@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// compare is what commit.UnitOptions.Compare is: it reads a file that is given and the parts that
+// compare implements commit.UnitOptions.Compare: it reads a file that is given and the parts that
 // were made of another, and counts the notes that both have. It is asked twice a
 // run, of the few files at whose path another lay.
 func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit.Overlap, error) {

@@ -28,7 +28,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// lastStep is what a run does when all units are done:
+// lastStep is the work of a run when all units are done:
 //
 //	summaries of units  ─> how many ids come again; choice of notes
 //	candidates parts    ─> selected/, review/: those notes (room selection)

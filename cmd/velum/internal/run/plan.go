@@ -35,7 +35,7 @@ import (
 //
 // What a plan was made with stands in it, and what a shard finds must be the same.
 
-// carried is what a plan says beside its units.
+// carried holds the fields of a plan beside its units.
 type carried struct {
 	Options json.RawMessage   `json:"options"` // of option.Portable
 	Shaping map[string]string `json:"shaping"` // of option.Shaping

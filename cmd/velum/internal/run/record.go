@@ -30,7 +30,7 @@ type RecordOptions struct {
 	EmptyOK bool   // exit code 0 when there is nothing to do
 }
 
-// record is what a run leaves about itself besides its output: lines in the
+// record holds the files in which a run records itself besides its output: lines in the
 // audit log, and a file for Prometheus.
 //
 //	keep ── begin: "start" ── unit: "unit" … ── end of keep: "end", metrics

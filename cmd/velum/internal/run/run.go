@@ -39,7 +39,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Options are what a run is told beside the configuration.
+// Options holds the arguments of a run beside the configuration.
 type Options struct {
 	In           []string
 	Out, Private string
@@ -303,7 +303,7 @@ func (m *masking) logDrift() {
 	}
 }
 
-// plan is what the archive and the configuration make of a run.
+// plan returns the plan of the archive under the configuration.
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: slices.Concat(m.archive.Bad, m.archive.Passed), Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
@@ -340,7 +340,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	return plan, err
 }
 
-// unitOptions are what decides about units that are done already.
+// unitOptions returns the options that decide about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
 	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
 }
@@ -434,7 +434,7 @@ func (m *masking) giveBack(notes int64) {
 	}
 }
 
-// finish is what is left to do when all units are done.
+// finish does the rest of the work when all units are done.
 func (m *masking) finish(ctx context.Context, f *commit.Final) error {
 	m.slots = nil // their caches are more memory than the last step takes
 	if err := m.record.finish(ctx, f, new(m.Model.Header())); err != nil {
@@ -443,7 +443,7 @@ func (m *masking) finish(ctx context.Context, f *commit.Final) error {
 	return m.last.finish(ctx, f)
 }
 
-// slot is what a slot keeps from one unit to the next: the workers of all
+// slot holds the workers that a slot keeps from one unit to the next: the workers of all
 // steps, with the scores of forms that they have cached, which a new unit
 // would have to compute again.
 type slot struct {
@@ -494,7 +494,7 @@ func (s *slot) begin() []pipeline.Step {
 	return steps
 }
 
-// line is what moves the notes of one unit.
+// line returns the line that moves the notes of one unit.
 func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *console.Progress) (commit.Line, error) {
 	if m.tagged != nil {
 		if err := m.tagged.Load(u, s.given); err != nil {
@@ -580,7 +580,7 @@ func damaged(m *commit.Manifest) string {
 	return ""
 }
 
-// summary is what `velum run --json` prints.
+// summary is the output of `velum run --json`.
 type summary struct {
 	Kind string `json:"message_type"`
 	commit.Counts
@@ -628,7 +628,7 @@ func (s *summary) table(w io.Writer) error {
 	return err
 }
 
-// writeOptions is what the configuration says of the output. Columns that
+// writeOptions returns the options of the configuration for the output. Columns that
 // later stages need are read, but only those that are kept are written.
 func (m *masking) writeOptions() (write.UnitOptions, error) {
 	moved, err1 := m.Dates()

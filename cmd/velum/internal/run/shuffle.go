@@ -46,7 +46,7 @@ func (d *dealt) close() {
 	}
 }
 
-// unitDealt is what the notes of one unit got. It is a mask.Dealt.
+// unitDealt holds the values that the notes of one unit were dealt. It is a mask.Dealt.
 type unitDealt struct {
 	*dealt
 	files []dealtFile // of the unit at hand

@@ -30,7 +30,7 @@ type UsefulnessOptions struct {
 	Seed    uint64
 }
 
-// Report is what masking cost.
+// Report measures the cost of masking.
 type Report struct {
 	Notes int64   `json:"notes"`
 	Kinds []Kept  `json:"kinds"`

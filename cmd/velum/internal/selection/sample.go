@@ -37,7 +37,7 @@ const extentPath = "audit/extent.json"
 // maxSample bounds the memory of a sample. Nobody reads a million notes.
 const maxSample = 1_000_000
 
-// Sample is what is to be drawn: N notes of all alike, or as many as show that at
+// Sample says how many notes are to be drawn: N notes of all alike, or as many as show that at
 // most Rate of the notes keep something, by strata of certainty (report.PlanOf).
 type Sample struct {
 	N    int
@@ -304,7 +304,7 @@ func seldom(drawn []*sampledNote, centers map[string]*sampleHeap) (more []*sampl
 	return more
 }
 
-// knownNote is what of a row of a part of notes decides where it is drawn.
+// knownNote holds the columns of a part of notes that decide where it is drawn.
 type knownNote struct {
 	Confidence float32 `parquet:"confidence"`
 	Center     string  `parquet:"center,optional"`
@@ -411,7 +411,7 @@ func readPart[T any](f *commit.Final, p commit.PartRecord, read func(*parquet.Ge
 	return errors.Join(read(r), r.Close(), file.Close())
 }
 
-// maskedPlace is what of a row of a masked part finds the note again.
+// maskedPlace holds the columns of a masked part by which a note is found again.
 type maskedPlace struct {
 	ID  string `parquet:"note_id"`
 	Row int64  `parquet:"row"`
@@ -434,7 +434,7 @@ func findNotes(r *parquet.GenericReader[maskedPlace], path string, notes []*samp
 	return nil
 }
 
-// spanPlace is what of a row of a spans part goes into the sample.
+// spanPlace holds the columns of a spans part that go into the sample.
 type spanPlace struct {
 	Row      int64  `parquet:"row"`
 	Start    int32  `parquet:"start"`

@@ -113,7 +113,7 @@ func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Traini
 	return t, float64(empty) / float64(max(len(records), 1))
 }
 
-// Shortlist is what a unit keeps of its candidates for the choice that the
+// Shortlist returns the shortlist of a unit's candidates for the choice that the
 // configuration wants.
 func Shortlist(c *option.Config) *choose.Shortlist {
 	h := &c.Choose

@@ -41,7 +41,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Options are what a stream is told beside the configuration.
+// Options holds the arguments of a stream beside the configuration.
 type Options struct {
 	Tag   bool        // the text as it is and its spans go out, instead of the masked text
 	Unit  offset.Unit // what their offsets count
@@ -74,7 +74,7 @@ type door interface {
 	close() error             // ends the output
 }
 
-// shape is what both doors know of the rows.
+// shape holds the facts about the rows that both doors need.
 type shape struct {
 	fill input.Filler
 	o    *input.Options
@@ -304,7 +304,7 @@ func (p *passing) said(c *console.Console) {
 	}
 }
 
-// status is what the status column says of note i.
+// status returns the value of the status column for note i.
 func (s *shape) status(b *pipeline.Batch, i int) string {
 	switch r := b.Reason[i]; {
 	case r != pipeline.Sound:
@@ -315,7 +315,7 @@ func (s *shape) status(b *pipeline.Batch, i int) string {
 	return "masked"
 }
 
-// id is what goes out as the id of note i: nothing if it says who somebody is.
+// id returns the id of note i that goes out: nothing if it says who somebody is.
 func (s *shape) id(b *pipeline.Batch, i int) []byte {
 	if b.Reason[i] == pipeline.IdentifyingID {
 		return nil
@@ -323,7 +323,7 @@ func (s *shape) id(b *pipeline.Batch, i int) []byte {
 	return b.ID.At(i)
 }
 
-// text is what goes out of note i, which is sound.
+// text returns the text of note i that goes out; the note is sound.
 func (s *shape) text(b *pipeline.Batch, i int) []byte {
 	if s.tag {
 		return b.Text.At(i)

@@ -5,7 +5,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Batch is what a network works on: tokens in packed rows. Lists of rows of
+// Batch is the input of one step of a network: tokens in packed rows. Lists of rows of
 // tables come as one run of numbers and where each list ends.
 type Batch struct {
 	bilstm.Packed

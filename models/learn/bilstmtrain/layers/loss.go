@@ -128,7 +128,7 @@ func (l *Loss) row(k, t int) int         { return int(l.b.Start[t]) + k }
 func (l *Loss) gold(k, t int) int        { return int(l.b.Tags[l.row(k, t)]) }
 func (l *Loss) gradient(r int) []float32 { return l.ds[r*l.Stride:][:l.Stride] }
 
-// tokenWeight is what a token with that tag counts.
+// tokenWeight returns the weight of a token with that tag in the loss.
 func (l *Loss) tokenWeight(y int) float64 {
 	if l.weights == nil {
 		return 1

@@ -27,7 +27,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Options are what `velum prove attack` is told beside the configuration.
+// Options holds the arguments of `velum prove attack` beside the configuration.
 type Options struct {
 	Dir    string   // an extract, its private tree beside it
 	In     []string // its archive; none: where it lay
@@ -42,7 +42,7 @@ type Options struct {
 	Seed   uint64 // of everything that is drawn
 }
 
-// finding is what an attack found out.
+// finding holds the result of an attack.
 type finding struct {
 	Attack   string    `json:"attack"`
 	Verdict  string    `json:"verdict"`
@@ -89,7 +89,7 @@ var attacks = []struct {
 	{"linkage", (*attacker).noTable, (*attacker).linkage},
 }
 
-// attacker is what attacks share.
+// attacker holds the state that attacks share.
 type attacker struct {
 	*console.Console
 	*Options

@@ -35,7 +35,7 @@ const (
 	candidatePrior = 8
 )
 
-// trait is what an attacker compares of a word: how many surrogates and people have it, of
+// trait holds the facts about a word that an attacker compares: how many surrogates and people have it, of
 // which lists it is, and whether it ends as a woman's name.
 type trait [4]uint8
 
@@ -85,7 +85,7 @@ func (c *channel) odds(was, is trait) float64 {
 	return (c.both[[2]trait{was, is}] + candidatePrior*base) / (c.was[was] + candidatePrior) / base
 }
 
-// person is what is known of one: the traits of their name, which the attacker has of the
+// person holds the facts about one person: the traits of their name, which the attacker has of the
 // list of candidates, and those of the words that stand in their notes.
 type person struct {
 	name []trait

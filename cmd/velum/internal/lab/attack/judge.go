@@ -11,7 +11,7 @@ import (
 // are as suspect as each other.
 type cell [8]uint8
 
-// look is what an attack makes of an extract: what it sees of mention k of a note.
+// look is the view that an attack has of an extract: what it sees of mention k of a note.
 type look func(n *note, k int) cell
 
 // suspect is a mention as it is judged.
@@ -24,7 +24,7 @@ type suspect struct {
 	cells   []cell // by attack
 }
 
-// Result is what an attack found out of one kind of misses.
+// Result holds the findings of an attack about one kind of misses.
 type Result struct {
 	Attack  string  `json:"attack"`
 	Kind    string  `json:"kind,omitempty"`   // of misses: planted, natural
@@ -71,7 +71,7 @@ const (
 	namedMost = 0.01
 )
 
-// patientSum is what was pointed at in the notes of one patient.
+// patientSum adds up the mentions that were pointed at in the notes of one patient.
 type patientSum struct{ all, left, pointed, right, surest, surestRight float64 }
 
 // judge points, in each round by itself, at as many mentions as were left, the most

@@ -94,7 +94,7 @@ func (a *attacker) twoExtracts(ctx context.Context) (*finding, error) {
 	return f, nil
 }
 
-// extract is what is read of one: texts and columns of notes by a hash of their ids.
+// extract holds the parts of one extract that are read: texts and columns of notes by a hash of their ids.
 type extract struct {
 	texts   map[uint64][]byte
 	columns map[uint64]string

@@ -89,7 +89,7 @@ func (l *learning) whole() *learning {
 	return l
 }
 
-// judges are those whose models are scored: the folds, each on its notes, or learning itself on the validation notes.
+// judges returns the learnings whose models are scored: the folds, each on its notes, or learning itself on the validation notes.
 func (l *learning) judges() []*learning {
 	if len(l.folds) > 0 {
 		return l.folds

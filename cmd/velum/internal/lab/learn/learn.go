@@ -24,7 +24,7 @@ import (
 	"github.com/velum-health/velum/stages/read/fence"
 )
 
-// Options are what learning is told beside the configuration.
+// Options holds the arguments of learning beside the configuration.
 type Options struct {
 	Out       string   // folder to learn in
 	BackTo    int      // forget the turns after this one; negative: none
@@ -52,7 +52,7 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 
 const lockName = "_LOCK" // held while learning goes on; a kill leaves it
 
-// own is what learning makes first in its folder, finished or not.
+// own matches the names that learning creates first in its folder, finished or not.
 var own = regexp.MustCompile(`^(_LOCK|\.?(turn|ask|answers|fold)-[0-9]+(\.tmp)?)$`)
 
 // foreign refuses a folder that holds something and that learning did not make.

@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// evening is what became of one evening's questions.
+// evening records the questions of one evening and their outcome.
 type evening struct {
 	Asked   int     `json:"asked"`
 	Taken   string  `json:"taken,omitempty"`  // SHA-256 of the answers that were learned from

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// summary is what a start came to, for machines; lines says the same for people.
+// summary reports a start to machines; lines says the same for people.
 type summary struct {
 	Kind     string    `json:"message_type"`
 	Rows     int64     `json:"rows"`
@@ -35,7 +35,7 @@ type summary struct {
 	Next     []string  `json:"next"`
 }
 
-// masked is what the masked month came to.
+// masked returns the sentence about the masked month.
 func (m *month) masked() error {
 	manifest, err := commit.ReadManifest(commit.PrivateDir(m.at(maskedName)))
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *month) masked() error {
 	return err
 }
 
-// judged is what learning says of its turns: whether a model is better, on how many notes, and which is in use.
+// judged returns the sentence about the turns of learning: whether a model is better, on how many notes, and which is in use.
 func (m *month) judged() error {
 	var learned struct {
 		Sentence string
@@ -67,7 +67,7 @@ func (m *month) judged() error {
 	return nil
 }
 
-// secondsANote is what a question takes before anybody has answered one.
+// secondsANote is the time of a question that is expected before anybody has answered one.
 const secondsANote = 12
 
 // print says what was done, what it cost, and the command that comes next.

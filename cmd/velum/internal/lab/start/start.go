@@ -35,7 +35,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options are what the verb is told beside the configuration.
+// Options holds the arguments of the verb beside the configuration.
 type Options struct {
 	In    string   // the archive
 	Out   string   // folder that grows, private but for its masked/

@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// arm is what is compared: a kind of tagger with its options, or a model that there is
+// arm is one side of a comparison: a kind of tagger with its options, or a model that there is
 // already, which learns nothing.
 type arm struct {
 	name     string

@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// set is what a note was given as.
+// set names the argument by which a note was given.
 type set uint8
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Part is what one study found.
+// Part holds the findings of one study.
 type Part struct {
 	Study  string  `json:"study"`
 	Digest string  `json:"notes_digest"` // of all notes, in order
@@ -174,7 +174,7 @@ func spread(values []float64) (mean, sd float64) {
 	return report.Rounded(mean), report.Rounded(math.Sqrt(sd / float64(max(len(values)-1, 1))))
 }
 
-// where is what a point's row is called.
+// where returns the name of a point's row.
 func (p *Point) where() string { return strings.TrimSpace(p.At + " " + p.On) }
 
 // pair tests whether two points differ.

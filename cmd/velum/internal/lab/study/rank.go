@@ -19,7 +19,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Ranked is what a feature adds at the tokens of a category: the mean over its gold
+// Ranked is a feature with its gain at the tokens of a category: the mean over its gold
 // tokens of the weights for the gold tag less those for O. A feature is a group and the
 // place that it looks at; its values, which may be words, are put together.
 type Ranked struct {

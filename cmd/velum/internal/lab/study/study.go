@@ -30,7 +30,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options are what a study is told beside the configuration.
+// Options holds the arguments of a study beside the configuration.
 type Options struct {
 	Gold, With, Dev []string // paths of labelled notes
 	Kinds           []string // see parseArm

@@ -34,7 +34,7 @@ type trial struct {
 	outcome *outcome
 }
 
-// outcome is what became of a trial, as it is kept: counts and numbers of notes in the
+// outcome records a trial as it is kept: counts and numbers of notes in the
 // order of reading, no text and no weight.
 type outcome struct {
 	Key        string        `json:"key"`

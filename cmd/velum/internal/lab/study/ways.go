@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// split is what trials learn from, and what they are scored on.
+// split holds the notes that trials learn from, and those that they are scored on.
 type split struct {
 	name        string // of the source that is left out, if one is
 	train, test []int
@@ -327,7 +327,7 @@ const (
 	pickedElsewhere = "The setting that was taken was picked by the same scores that are shown for it, so its figure is a little too good: among many, one is best by luck. Expect the figure of \"picked by the other folds\": there each fold is measured with the setting that was best in the other folds."
 )
 
-// fair is what picking among the settings of an arm brings: each fold with the setting
+// fair returns the gain of picking among the settings of an arm: each fold with the setting
 // whose F_β is best in all other folds. It costs no training, and no note is scored by a
 // choice that it had part in (the models that are compared for it learned from it, as
 // all models outside its fold do). There is none of one fold.

@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// DictionaryOptions are what a training of kind dictionary is told.
+// DictionaryOptions holds the arguments of a training of kind dictionary.
 type DictionaryOptions struct {
 	Method                      string
 	Gazetteers, Negative, Notes []string

@@ -91,7 +91,7 @@ func (t *Training) dial(ctx context.Context, m *flow.Model) (points []tagger.Dia
 	return points, nil
 }
 
-// setting is what a report says of a setting of the dial; intervals where it
+// setting returns the part of a report that describes a setting of the dial; intervals where it
 // has any.
 func setting(r *score.Report, bias float32) tagger.DialPoint {
 	at, _ := r.Measure(score.MaskedEntities)
@@ -102,7 +102,7 @@ func setting(r *score.Report, bias float32) tagger.DialPoint {
 	return p
 }
 
-// strictF1 is what early stopping and the choice of clusters go by.
+// strictF1 returns the measure by which early stopping and the choice of clusters decide.
 func (t *Training) strictF1(ctx context.Context, c tagger.Model, on *flow.Labelled) (float64, error) {
 	m, err := flow.Made(t.Options.Out, c)
 	if err != nil {

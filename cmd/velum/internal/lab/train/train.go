@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/models/tag/inverse"
 )
 
-// Options are what a training is told beside the configuration.
+// Options holds the arguments of a training beside the configuration.
 type Options struct {
 	Kind   string
 	Train  []string // paths of labelled notes

@@ -25,13 +25,13 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Trainers are what learns from labelled notes, by the kind of tagger: flow.Kinds has
+// Trainers makes the trainers of labelled notes, by the kind of tagger: flow.Kinds has
 // what opens models, so that a run knows nothing of learning.
 var Trainers = map[string]func(*Materials) (tagger.Trainer, error){
 	crf.Kind: newCRFTrainer, crf.SVM: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
 }
 
-// Materials are what a trainer is made of. What a kind wants beside them stands
+// Materials holds the parts that every kind of trainer is made from. What a kind wants beside them stands
 // in the configuration.
 type Materials struct {
 	Config    *option.Config

@@ -29,7 +29,7 @@ type GateLine struct {
 	Gained   int        `json:"gained"`   // spans that the turn's model has and the model in use has not
 }
 
-// Judgment is what the gate says of a turn.
+// Judgment holds the decision of the gate about a turn.
 type Judgment struct {
 	Beside   int         `json:"beside"`           // number of the turn whose model was in use before; -1: none was
 	Was      *Scores     `json:"was,omitempty"`    // of the model in use, on the notes of Validation

@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Turn is what turn.json says. It is a function of options and input: no time,
+// Turn is the content of turn.json. It is a function of options and input: no time,
 // no machine.
 type Turn struct {
 	Schema  string `json:"schema"`
@@ -36,7 +36,7 @@ type Turn struct {
 	Sum string `json:"-"` // SHA-256 of turn.json
 }
 
-// Slice is what a turn looked at.
+// Slice describes the notes that a turn looked at.
 type Slice struct {
 	From       int64        `json:"from"` // number of the first note in the archive
 	To         int64        `json:"to"`
@@ -64,7 +64,7 @@ type Base struct {
 	Training Training `json:"training"`
 }
 
-// Training is what a turn learned from, and what came of it.
+// Training describes the notes that a turn learned from, and the result.
 type Training struct {
 	Gold    int `json:"gold"` // notes
 	Answers int `json:"answers,omitempty"`
@@ -95,7 +95,7 @@ type Ratio struct {
 	F1        float64 `json:"f1"`
 }
 
-// CategoryScore is what was measured of a category.
+// CategoryScore holds the measures of a category.
 type CategoryScore struct {
 	Category string `json:"category"`
 	Gold     int64  `json:"gold"`
