@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
+	"strings"
 )
 
 // Token is a piece of a note. Offsets count bytes of the note's text, half
@@ -94,13 +96,28 @@ const (
 	Catalan
 	English
 	MixedLanguage
-	numLanguages
 )
 
-var languageNames = [numLanguages]string{"", "es", "ca", "en", "mixed"}
+// MaxLanguages is how many languages there may be, those of no name and of several included.
+const MaxLanguages = 16
+
+// languageNames are the codes of the languages; AddLanguage adds others.
+var languageNames = []string{"", "es", "ca", "en", "mixed"}
 
 // String returns the code used in files and reports.
-func (l Language) String() string { return nameOf(languageNames[:], int(l)) }
+func (l Language) String() string { return nameOf(languageNames, int(l)) }
+
+// AddLanguage returns the language of that code, a new one if there is none. It is called when the program starts.
+func AddLanguage(code string) (Language, error) {
+	if l, ok := ParseLanguage(code); ok {
+		return l, nil
+	}
+	if len(languageNames) == MaxLanguages || len(code) != 2 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return UnknownLanguage, errors.New("a language has a code of ISO 639, two small letters, and there is room for 11 beside the built-in ones")
+	}
+	languageNames = append(languageNames, code)
+	return Language(len(languageNames) - 1), nil
+}
 
 // Words counts the words of a note that were looked at to tell its language, and
 // those of them that the languages at hand do not have.

@@ -178,14 +178,16 @@ const (
 
 // Names as bytes, so that no row makes a string of one.
 var (
-	choiceNames   = names[pipeline.Choice](int(pipeline.ToReview) + 1)
-	languageNames = names[pipeline.Language](int(pipeline.MixedLanguage) + 1)
-	sourceNames   = names[pipeline.SpanSource](pipeline.SpanSources())
-	reasonNames   = names[pipeline.Reason](pipeline.Reasons())
+	choiceNames = names[pipeline.Choice](int(pipeline.ToReview) + 1)
+	sourceNames = names[pipeline.SpanSource](pipeline.SpanSources())
+	reasonNames = names[pipeline.Reason](pipeline.Reasons())
 )
 
 // categoryNames are asked for when the label sets of the house are known.
 var categoryNames = sync.OnceValue(func() [][]byte { return names[pipeline.Category](pipeline.Categories()) })
+
+// languageNames are those of the files of words as well, which are read when the program starts.
+var languageNames = sync.OnceValue(func() [][]byte { return names[pipeline.Language](pipeline.MaxLanguages) })
 
 func names[T interface {
 	~uint8
@@ -420,9 +422,9 @@ func (u *Unit) putNotes(b *pipeline.Batch) error {
 		t.columns[noteID].bytes(b.ID.At(i))
 		t.columns[noteRow].int64(b.First + int64(i))
 		t.columns[noteConfidence].float(conf)
-		t.columns[noteLanguage].bytes(languageNames[language])
+		t.columns[noteLanguage].bytes(languageNames()[language])
 		u.counted.language[language]++
-		u.counted.parts.Note(tally.ByLanguage, languageNames[language], conf)
+		u.counted.parts.Note(tally.ByLanguage, languageNames()[language], conf)
 		if u.o.Centers {
 			at := len(u.values)
 			u.values = centers.AppendText(u.values, i)
@@ -669,7 +671,7 @@ func (u *Unit) Close() (commit.Counts, error) {
 // tally counts what reports show.
 type counted struct {
 	spans      [][]int64 // by category and source
-	language   [8]int64
+	language   [pipeline.MaxLanguages]int64
 	chosen     [3]int64
 	confidence [tally.Bins]int64
 	risk       calibrate.Source

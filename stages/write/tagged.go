@@ -113,7 +113,7 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		c[taggedID].bytes(b.ID.At(i))
 		c[taggedRow].int64(row)
 		c[taggedConfidence].float(valueAt(b.Conf, i, 1))
-		c[taggedLanguage].bytes(languageNames[valueAt(b.Language, i, pipeline.UnknownLanguage)])
+		c[taggedLanguage].bytes(languageNames()[valueAt(b.Language, i, pipeline.UnknownLanguage)])
 		c[taggedChoice].bytes(choiceNames[choice(b, i)])
 		w.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
 		if len(c) > taggedPart && c[taggedPart].constant == nil {

@@ -48,7 +48,7 @@ func (o Orders) Has(order Order) bool { return o>>order&1 != 0 }
 // Parser reads dates. It keeps the last one that was read.
 type Parser struct {
 	cut.Text
-	language language
+	language pipeline.Language
 	items    []item
 	dates    []date
 	rounds   int
@@ -93,7 +93,7 @@ func (p *Parser) firstDate() int {
 func (p *Parser) elided() {
 	for i := range len(p.items) - 2 {
 		if p.items[i].width() == 1 && p.Text[p.items[i].start]|0x20 == 'd' && p.items[i+1].value == '\'' && p.items[i+2].is(month) {
-			p.language = catalan
+			p.language = pipeline.Catalan
 		}
 	}
 }

@@ -41,7 +41,7 @@ const openers = number | month | season | first | numeral
 
 // Find appends the dates of text, sorted by their ends.
 func (f *Finder) Find(dst []Find, text []byte) []Find {
-	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, spanish, true, dst, -1, -1
+	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, pipeline.Spanish, true, dst, -1, -1
 	for at := 0; at >= 0 && at < len(text); {
 		if at = f.opener(at); at >= 0 {
 			at = f.window(at)

@@ -90,7 +90,7 @@ func condition(text string) func(*Finder) bool {
 	case ":":
 		var some kind
 		for name := range strings.SplitSeq(arg, "|") {
-			some |= 1 << nameIn(kindNames, name)
+			some |= kindNamed(name)
 		}
 		return func(f *Finder) bool { return at(f).is(some) }
 	case "'":
@@ -257,8 +257,10 @@ var sayings = map[string]func(f *Finder, i int) bool{
 	"small": func(f *Finder, i int) bool {
 		return bytes.ContainsFunc(f.Text[f.at(i).start:f.at(i).end], func(r rune) bool { return r >= 'a' })
 	},
-	"march":    func(f *Finder, i int) bool { return f.monthValue(i) == 3 },
-	"english":  func(f *Finder, i int) bool { return f.at(i).wordOf(month, english).langs>>english&1 != 0 },
+	"march": func(f *Finder, i int) bool { return f.monthValue(i) == 3 },
+	"english": func(f *Finder, i int) bool {
+		return f.at(i).wordOf(month, pipeline.English).langs>>pipeline.English&1 != 0
+	},
 	"closed":   (*Finder).closed,
 	"dated":    func(f *Finder, i int) bool { return f.at(f.glue(i, true)).sure },
 	"yearly":   func(f *Finder, i int) bool { i = f.glue(i, true); return f.isYearOf(i) && f.at(i-1).is(sign) },

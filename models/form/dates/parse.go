@@ -1,5 +1,7 @@
 package dates
 
+import "github.com/velum-health/velum/pipeline"
+
 // none says that a date lacks a part.
 const none = -1
 
@@ -159,7 +161,7 @@ var (
 	aYear       = part{(*date).yearPart, (*Parser).isYearOf, false}
 	fourDigits  = part{(*date).yearPart, func(p *Parser, i int) bool { return p.at(i).sure }, false}
 	yearOfMonth = part{(*date).yearPart, func(p *Parser, i int) bool {
-		return p.isYearOf(i) && (p.language != english || p.items[i].sure || !p.isDay(i) || p.items[i-1].is(sign))
+		return p.isYearOf(i) && (p.language != pipeline.English || p.items[i].sure || !p.isDay(i) || p.items[i-1].is(sign))
 	}, false}
 	aSeason = part{func(d *date) *int { return &d.season }, func(p *Parser, i int) bool { return p.at(i).is(season) }, false}
 )

@@ -8,6 +8,7 @@ import (
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // item is a word, number or sign of a date.
@@ -53,7 +54,7 @@ func (p *Parser) scan() bool {
 
 // cut cuts text[i:j] into items, whatever they are.
 func (p *Parser) cut(text []byte, i, j int) {
-	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
+	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, pipeline.Spanish
 	for i < j {
 		i, _ = p.next(i)
 	}
@@ -270,7 +271,7 @@ func (p *Parser) numeral(end int) int {
 
 // wordOf returns the word of kind k that an item is, preferring a language and
 // the full name: may is short in Spanish and full in English.
-func (it *item) wordOf(k kind, prefer language) word {
+func (it *item) wordOf(k kind, prefer pipeline.Language) word {
 	var found word
 	best := -1
 	for _, w := range it.words {

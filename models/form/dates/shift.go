@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // stays says that an item is written as it was.
@@ -136,7 +137,7 @@ func (p *Parser) Elides(before, was, now []byte) bool {
 	if n < len(before) {
 		return n == 0 || text[n-1]|0x20 != 'l' && text[n-1]|0x20 != 'd' || vowel(now[0])
 	}
-	if p.language != catalan || vowel(was[0]) || !vowel(now[0]) {
+	if p.language != pipeline.Catalan || vowel(was[0]) || !vowel(now[0]) {
 		return true
 	}
 	for _, word := range [...]string{"el ", "de ", "del ", "al ", "pel "} {
@@ -182,11 +183,8 @@ func (p *Parser) render(dst []byte, k int, v int) []byte {
 		}
 		return strconv.AppendInt(dst, int64(v), 10)
 	case it.is(numeral) && !it.is(month):
-		l := min(p.language, catalan)
-		if w := it.wordOf(numeral, p.language); w.langs>>l&1 == 0 {
-			l = 1 - l
-		}
-		return appendLike(dst, p.Text[it.start:it.end], lists[list{numeral, l, full}][v-1])
+		w := it.wordOf(numeral, p.language)
+		return appendLike(dst, p.Text[it.start:it.end], lists[list{numeral, w.in(p.language), full}][v-1])
 	case it.is(ordinal):
 		return p.ordinalLike(dst, it, v)
 	}
@@ -273,28 +271,33 @@ func (p *Parser) ordinalLike(dst []byte, it *item, day int) []byte {
 func (p *Parser) wordLike(dst []byte, it *item, v int) []byte {
 	was := p.Text[it.start:it.end]
 	name, l := p.name(it, v)
-	if it.is(month) && l == catalan {
+	if it.is(month) && l == pipeline.Catalan {
 		dst = append(dst[:p.start], elide(dst[p.start:], name)...)
 	}
 	return appendLike(dst, was, name)
 }
 
+// in returns the preferred language if it has the word, else the first that has it.
+func (w *word) in(prefer pipeline.Language) pipeline.Language {
+	if w.langs>>prefer&1 != 0 {
+		return prefer
+	}
+	return pipeline.Language(bits.TrailingZeros16(w.langs))
+}
+
 // name returns what the value is called in the words of the item.
-func (p *Parser) name(it *item, v int) (string, language) {
+func (p *Parser) name(it *item, v int) (string, pipeline.Language) {
 	for _, k := range [...]kind{month, weekday, season, third} {
 		if !it.is(k) {
 			continue
 		}
 		w := it.wordOf(k, p.language)
-		l := p.language
-		if w.langs>>l&1 == 0 {
-			l = language(bits.TrailingZeros8(w.langs))
-		}
+		l := w.in(p.language)
 		if k == month {
 			v--
 		}
 		if w.names != nil {
-			return (*w.names)[v], spanish
+			return (*w.names)[v], pipeline.Spanish
 		}
 		return lists[list{k, l, w.form}][v], l
 	}

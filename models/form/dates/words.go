@@ -1,37 +1,25 @@
 package dates
 
 import (
-	_ "embed"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/models/word/near"
 	"github.com/velum-health/velum/pipeline"
 )
 
-// language of a word of a date.
-type language uint8
-
-const (
-	spanish language = iota
-	catalan
-	english
-	numLanguages
-)
-
 // languageOf returns the language whose words are preferred where several
 // have one: Spanish, if it is not known.
-func languageOf(l pipeline.Language) language {
-	switch l {
-	case pipeline.Catalan:
-		return catalan
-	case pipeline.English:
-		return english
+func languageOf(l pipeline.Language) pipeline.Language {
+	if l == pipeline.UnknownLanguage || l == pipeline.MixedLanguage {
+		return pipeline.Spanish
 	}
-	return spanish
+	return l
 }
 
 // kind is a set of bits: the parts of a date that an item may be.
@@ -82,22 +70,18 @@ const (
 	roman
 )
 
-// The names of kinds, languages and forms in words.txt, in their order.
+// The names of kinds and forms in the sections of the topic, in their order.
 const (
 	kindNames = `number month weekday third season first ordinal yearWord dayWord particle opener conn clock sign numeral ambiguous
 		foreign speaks article inTime ofTime until label occasion reading dosage unit naming monthly definite often`
-	languageNames = "spanish catalan english"
-	formNames     = "full short roman"
+	formNames = "full short roman"
 )
-
-//go:embed words.txt
-var wordsFile string
 
 // word holds the kinds that a folded word may have.
 type word struct {
 	kinds kind
 	form  form
-	langs uint8     // bit 1 << language
+	langs uint16    // bit 1 << language
 	value int       // month and numeral from 1, weekday, third and season from 0
 	names *[]string // the list of a third or of a Roman month
 }
@@ -121,7 +105,7 @@ var (
 // list says which names stand in a list.
 type list struct {
 	kind     kind
-	language language
+	language pipeline.Language
 	form     form
 }
 
@@ -136,28 +120,39 @@ type compound struct {
 }
 
 func init() {
-	cut.Sections(wordsFile, func(section, words []string) {
-		w := word{kinds: 1 << nameIn(kindNames, section[0])}
-		switch {
-		case len(section) == 3:
-			l := nameIn(languageNames, section[1])
-			w.langs, w.form = 1<<l, form(nameIn(formNames, section[2]))
-			addList(w, &list{w.kinds, language(l), w.form}, words)
-		case len(section) == 2 || w.kinds == third:
-			w.langs, w.form = 1<<numLanguages-1, form(len(section)-1)*roman
-			addList(w, nil, words)
-		default:
+	locale.Read("dates", func(l pipeline.Language, section, words []string) error {
+		w := word{kinds: kindNamed(section[0])}
+		if w.kinds == 0 {
+			return errors.New("there is no such kind of word")
+		}
+		if len(section) == 1 && w.kinds != third {
 			for _, name := range words {
 				addWord(name, w)
 			}
+			return nil
 		}
+		if w.langs = 1 << l; len(section) > 1 {
+			w.form = max(form(slices.Index(strings.Fields(formNames), section[1])), full)
+		}
+		of := &list{w.kinds, l, w.form}
+		if w.kinds == third || w.form == roman {
+			of, w.langs = nil, 1<<pipeline.MaxLanguages-1
+		}
+		return addList(w, of, words)
 	})
 }
 
-func nameIn(names, name string) int { return slices.Index(strings.Fields(names), name) }
+// kindNamed returns the kind of a name, 0 if there is none.
+func kindNamed(name string) kind {
+	i := slices.Index(strings.Fields(kindNames), name)
+	if i < 0 {
+		return 0
+	}
+	return 1 << i
+}
 
 // addList adds names in their order, or after a number other names of that one.
-func addList(w word, of *list, names []string) {
+func addList(w word, of *list, names []string) error {
 	if w.kinds&(month|numeral) != 0 {
 		w.value = 1
 	}
@@ -166,11 +161,14 @@ func addList(w word, of *list, names []string) {
 			w.value = n
 			addWord(name, w)
 		}
-		return
+		return nil
 	}
-	if of == nil {
+	switch {
+	case len(names) != lengths[w.kinds]:
+		return errors.New("the list has another length than those of other languages")
+	case of == nil:
 		w.names = &names
-	} else {
+	default:
 		lists[*of] = names
 	}
 	for i, name := range names {
@@ -187,7 +185,11 @@ func addList(w word, of *list, names []string) {
 		}
 		w.value++
 	}
+	return nil
 }
+
+// lengths are how many names the lists have.
+var lengths = map[kind]int{month: 12, weekday: 7, third: 3, season: 4, numeral: 31}
 
 func fold(name string) string { return string(gazetteer.Fold(nil, []byte(name))) }
 

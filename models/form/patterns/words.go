@@ -1,12 +1,14 @@
 package patterns
 
 import (
-	_ "embed"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/velum-health/velum/models/word/cut"
+	"github.com/velum-health/velum/models/word/locale"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // role is a fact that a word states about the number beside it. A word may have
@@ -84,7 +86,7 @@ const (
 const labels = forTelephone | forDNI | forSocial | forSocialAbroad | forCard | forPostal | forIBAN | forPlate |
 	forCollegiate | forRecord | forPassport | forIP | forDevice | forHandle | forDate | forAge
 
-// roleNames are the roles as words.txt names them, in their order.
+// roleNames are the roles as the sections of the topic name them, in their order.
 const roleNames = `filler telephone dni social socialAbroad card postal iban plate collegiate record patient everyday passport ip device
 	handle date age monthOf intoDate joins lately years months weeks days person numeral lasts lasted ageOf aged
 	old half ofOld century turns grows street town unit extension acronym numbering of ofThe upTo fromAge theAges atAges with be mine`
@@ -101,17 +103,17 @@ func (e *meaning) has(some role) bool { return e.roles&some != 0 }
 // unknown is the meaning of a word that is not in the lexicon.
 var unknown meaning
 
-//go:embed words.txt
-var wordsFile string
-
 var (
 	lexicon cut.Lexicon[meaning]
 	opens   cut.Prefixes // of the numerals: the scanner stops at these words
 )
 
 func init() {
-	cut.Sections(wordsFile, func(section, words []string) {
+	locale.Read("patterns", func(_ pipeline.Language, section, words []string) error {
 		roles := rolesOf(section)
+		if roles == 0 {
+			return errors.New("there is no such role")
+		}
 		number, err := strconv.Atoi(words[0])
 		if err == nil {
 			words = words[1:]
@@ -126,12 +128,18 @@ func init() {
 				opens.Add(w)
 			}
 		}
+		return nil
 	})
 }
 
+// rolesOf reads the names of roles; 0 if there is no such role.
 func rolesOf(names []string) (roles role) {
 	for _, name := range names {
-		roles |= 1 << slices.Index(strings.Fields(roleNames), name) // a name that is not there panics at the start of every test
+		i := slices.Index(strings.Fields(roleNames), name)
+		if i < 0 {
+			return 0
+		}
+		roles |= 1 << i
 	}
 	return roles
 }

@@ -9,19 +9,18 @@
 // values are what its expert missed most, §5.2.4). And `velum prove usefulness`
 // counts which terms survive the masking.
 //
-// Kinds of word are lists of folded forms (words.txt, written by hand); doses
+// Kinds of word are lists of folded forms (models/word/locale); doses
 // and values are small grammars over them. A drug of one word is known by its
 // ending, too, since INN has stems for that.
 package terms
 
 import (
 	"bytes"
-	_ "embed"
-	"fmt"
+	"errors"
 	"strings"
-	"sync"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -80,51 +79,28 @@ var roleNames = map[string]role{
 	"dose-unit": doseUnit, "lab-unit": labUnit, "lab": labWord, "time-unit": timeUnit, "every": every, "filler": filler,
 }
 
-//go:embed words.txt
-var wordsText string
+// words are the roles of folded forms, and stems are endings of international
+// nonproprietary names (WHO's list of stems) that no other word of a note has.
+var (
+	words = map[string]role{}
+	stems [][]byte
+)
 
-// words are the roles of folded forms.
-var words = sync.OnceValue(func() map[string]role {
-	all, err := parse(wordsText)
-	if err != nil {
-		panic(fmt.Sprintf("terms: %v", err)) // a test reads it
-	}
-	return all
-})
-
-// parse reads lists: a line "= ROLE" and then words of the role, as many as one
-// likes a line.
-func parse(text string) (map[string]role, error) {
-	all := map[string]role{}
-	as, n := role(0), 0
-	for line := range strings.Lines(text) {
-		n++
-		line, _, _ = strings.Cut(line, "#")
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "= "); ok {
-			if as = roleNames[name]; as == 0 {
-				return nil, fmt.Errorf("line %d: unknown role", n)
+func init() {
+	locale.Read("terms", func(_ pipeline.Language, section, forms []string) error {
+		as, known := roleNames[section[0]]
+		for _, form := range forms {
+			switch folded := gazetteer.Fold(nil, []byte(form)); {
+			case section[0] == "stem":
+				stems = append(stems, folded)
+			case !known:
+				return errors.New("there is no such role")
+			default:
+				words[string(folded)] |= as
 			}
-			continue
 		}
-		for word := range strings.FieldsSeq(line) {
-			if as == 0 {
-				return nil, fmt.Errorf("line %d: words before the first role", n)
-			}
-			all[string(gazetteer.Fold(nil, []byte(word)))] |= as
-		}
-	}
-	return all, nil
-}
-
-// stems are endings of international nonproprietary names (WHO's list of
-// stems) that no other word of a note has, in Spanish, Catalan and English.
-var stems = [][]byte{
-	[]byte("cilina"), []byte("micina"), []byte("floxacino"), []byte("oxacino"), []byte("prazol"), []byte("sartan"), []byte("statina"),
-	[]byte("dipino"), []byte("tidina"), []byte("azepam"), []byte("olol"), []byte("gliptina"), []byte("gliflozina"), []byte("parina"),
-	[]byte("xaban"), []byte("tinib"), []byte("ciclovir"), []byte("navir"), []byte("conazol"), []byte("triptan"), []byte("setron"),
-	[]byte("taxel"), []byte("platino"), []byte("rubicina"), []byte("zumab"), []byte("ximab"), []byte("mumab"), []byte("pril"), []byte("olona"),
-	[]byte("sartan"), []byte("cillin"), []byte("mycin"), []byte("floxacin"), []byte("prazole"), []byte("statin"), []byte("dipine"), []byte("conazole"),
-	[]byte("gliptin"), []byte("gliflozin"), []byte("parin"), []byte("platin"), []byte("rubicin"),
+		return nil
+	})
 }
 
 // longestStemmed is the shortest form whose stem is believed: abril ends in no
@@ -185,7 +161,7 @@ func (f *Finder) role(form []byte) role {
 		return 0
 	}
 	f.fold = gazetteer.Fold(f.fold[:0], form)
-	r := words()[string(f.fold)]
+	r := words[string(f.fold)]
 	if r&drug == 0 && (stemmed(f.fold) || f.Lists != nil && f.Lists.Classes(form)&gazetteer.Drug != 0) {
 		r |= drug
 	}

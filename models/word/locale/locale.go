@@ -1,0 +1,153 @@
+// Package locale holds the words of languages: months, ages, titles, streets, function words. In: text files, one a language. Out: the
+// lines of a topic, to the packages that know what they mean. No Go file knows the words of a language, so one more is one file more: here,
+// or one that Add takes up when the program starts (read.languages).
+//
+// A line of names in brackets opens a section, and the lines under it hold its words, as "january february" under "[dates month full]". The
+// first name is the topic, which is the table of one package; README.md lists topics and sections. A # begins a comment, and _ stands for a
+// blank inside a word. "en" under "[language]" says whose words they are: those of common.txt, which has none, are abbreviations, codes and
+// what several languages write alike.
+package locale
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/models/word/cut"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+//go:embed *.txt
+var embedded embed.FS
+
+// A Reader takes up a line of words of a language, which is pipeline.UnknownLanguage for those of common.txt. The names of the section
+// follow its topic. It returns what is wrong with them.
+type Reader func(l pipeline.Language, section, words []string) error
+
+// file is the words of a language.
+type file struct {
+	language pipeline.Language
+	text     string
+}
+
+var (
+	files  []file
+	topics = map[string][]Reader{"language": {func(pipeline.Language, []string, []string) error { return nil }}}
+)
+
+// init takes up the embedded files in the order of their languages: common words, those of models/word/language, others.
+func init() {
+	entries, err := embedded.ReadDir(".")
+	if err != nil {
+		panic(err) // the folder is in the binary
+	}
+	for _, e := range entries {
+		text, err := embedded.ReadFile(e.Name())
+		if err == nil {
+			err = take(string(text))
+		}
+		if err != nil {
+			panic(e.Name() + ": " + err.Error()) // the test of this package begins with it
+		}
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return int(a.language) - int(b.language) })
+}
+
+// take adds a file to those that there are.
+func take(text string) error {
+	f := file{text: text}
+	err := f.lines(func(section, words []string) (err error) {
+		if len(section) == 1 && section[0] == "language" {
+			f.language, err = pipeline.AddLanguage(words[0])
+		}
+		return err
+	})
+	files = append(files, f)
+	return err
+}
+
+// Read hands the lines of a topic to a table: those of the embedded files when it is called, which is when the program starts, and those of
+// each file that is added later. An embedded line that the table refuses panics.
+func Read(topic string, read Reader) {
+	topics[topic] = append(topics[topic], read)
+	for _, f := range files {
+		if err := f.each(topic, read); err != nil {
+			panic(topic + ": " + err.Error()) // every test of the table's package begins with it
+		}
+	}
+}
+
+// Add takes up the words of one more language, or more words of one that is there. All tables change, so it is called before the first note
+// is read. The same text twice changes nothing. An error names the section and no word.
+func Add(text string) error {
+	if slices.ContainsFunc(files, func(f file) bool { return f.text == text }) {
+		return nil
+	}
+	if err := take(text); err != nil {
+		return err
+	}
+	added := files[len(files)-1]
+	if added.language == pipeline.UnknownLanguage {
+		return errors.New("a file of words begins with the code of its language, as \"pt\" under \"[language]\"")
+	}
+	err := added.lines(func(section, _ []string) error {
+		if topics[first(section)] == nil && topics[strings.Join(section, " ")] == nil {
+			return fmt.Errorf("[%s]: there is no such section", strings.Join(section, " "))
+		}
+		return nil
+	})
+	for _, topic := range slices.Sorted(maps.Keys(topics)) {
+		for _, read := range topics[topic] {
+			err = cmp.Or(err, added.each(topic, read))
+		}
+	}
+	return err
+}
+
+// each hands the lines of a topic on, which is the first name of their sections or all of them.
+func (f file) each(topic string, read Reader) error {
+	return f.lines(func(section, words []string) error {
+		all := strings.Join(section, " ")
+		if all != topic && first(section) != topic {
+			return nil
+		}
+		if err := read(f.language, section[1:], words); err != nil {
+			return fmt.Errorf("[%s]: %w", all, err)
+		}
+		return nil
+	})
+}
+
+func first(section []string) string {
+	if len(section) == 0 {
+		return ""
+	}
+	return section[0]
+}
+
+// lines calls do for each line of words until it returns an error.
+func (f file) lines(do func(section, words []string) error) (err error) {
+	cut.Sections(f.text, func(section, words []string) {
+		if err == nil {
+			err = do(section, words)
+		}
+	})
+	return err
+}
+
+// Words returns the set of the words of a section, without case and accents. Files that are added later add to it.
+func Words(section string) map[string]bool {
+	set := map[string]bool{}
+	Read(section, func(_ pipeline.Language, _, words []string) error {
+		for _, w := range words {
+			set[string(gazetteer.Fold(nil, []byte(w)))] = true
+		}
+		return nil
+	})
+	return set
+}
