@@ -103,15 +103,12 @@ func (f *fitter) fit() {
 	few := len(f.sources) < fewSources
 	for range rounds {
 		g, h := f.slopes()
-		if few {
-			g[2] = 0
+		if few { // the context is left out, and must not pull at the others
+			g[2], h[3], h[4] = 0, 0, 0
 		}
 		step := solve(h, g)
 		for a := range step {
 			f.mean[a] += min(max(step[a], -1), 1)
-		}
-		if few {
-			f.mean[2] = 0
 		}
 		f.shifts(few)
 	}
