@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/models/form/surrogate"
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -225,13 +226,13 @@ func StaffBefore(text []byte) bool {
 		return false
 	}
 	var folded [2 * longestTitle]byte
-	return slices.Contains(staffTitles, string(gazetteer.Fold(folded[:0], text)))
+	return staffTitles[string(gazetteer.Fold(folded[:0], text))]
 }
 
 const longestTitle = 12
 
 // staffTitles stand before the names of those who work there, folded.
-var staffTitles = strings.Fields("dr dra doctor doctora due enf enfermera enfermero inf infermera infermer metge metgessa medico medica mir ts tsoc")
+var staffTitles = locale.Words("staff title")
 
 // steep is how fast homes get rare.
 const steep = 0.8

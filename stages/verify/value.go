@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
@@ -15,36 +16,19 @@ type rules struct {
 	shuffled          [256]bool // the same
 	anyShuffled       bool
 	minValue, minSoft int
-	ignored           wordSet         // folded words that make no value
 	placeholders      map[string]bool // "[PERSON]"
 	strict            [numForms]bool
 }
 
 // ignoredWords make no value, whatever category they were given: particles,
-// titles and the heads of institutions and addresses.
-const ignoredWords = `de del la las el los lo els les dels al als en na san santa sant sta sto don dona dna sr sra dr dra
-	i y e o a con amb per por para
-	hospital hospitalario hospitalari clinica clinico clinic centro centre ambulatorio ambulatori cap servicio servei
-	urgencias urgencies unidad unitat universitario universitari general atencion primaria salud salut medico metge
-	medica enfermera infermera doctor doctora paciente pacient residencia consulta consultas calle carrer avenida
-	avinguda plaza placa paseo passeig carretera camino cami planta piso pis puerta numero num hombre mujer home dona
-	varon nino nina nen nena edad anos anys meses mesos dias dies`
-
-// sharedWords are names and words of the language alike. Alone they count as
-// surviving names only with a capital.
-const sharedWords = `alba alegre amor angel angeles asuncion bello blanca blanco bravo bueno calvo campo campos cano casa casas castillo
-	clara claro concepcion consuelo cortes costa crespo cruz cuesta delgado dolor dolores esperanza flor flores franco frio
-	fuente fuentes gallego gracia guerra guerrero hermoso hierro iglesias jordan leal leon llano llorente lozano luna luz mar
-	marco marina marino mayor mercado mercedes miel milagros molina monte montes moral moreno negro nieves oliva olmo palma palomo
-	parra pascual pastor pena pilar pino plata prado prieto primo puente puerta quintana rey rico rio rios rios robles
-	rojas rojo romero rosa rosario rubio salas salud santos serena serrano sierra soledad soler sol tejedor tierra toro torre
-	torres valle vaca vega vela vera vidal viento vino viva bosch costa ferrer font fuster mas mestre pla pont prat puig
-	rossell roig ros sala serra sole soler torrent vall verd abril mayo juny maig agosto domingo`
-
-// yearWords stand before years and are no part of them.
-var yearWords = newWordSet([]string{"año", "any", "anyo", "year"})
-
-var shared = newWordSet(strings.Fields(sharedWords))
+// titles and the heads of institutions and addresses. sharedWords are names and
+// words of the language alike: alone they count as surviving names only with a
+// capital. yearWords stand before years and are no part of them.
+var (
+	ignoredWords = newWordSet("verify ignored")
+	sharedWords  = newWordSet("verify shared")
+	yearWords    = newWordSet("verify year")
+)
 
 // A wordSet holds folded words. Most questions are about words that it does
 // not hold; the filter answers those without hashing.
@@ -53,14 +37,18 @@ type wordSet struct {
 	words  map[string]bool
 }
 
-func newWordSet(words []string) (s wordSet) {
-	s.words = make(map[string]bool, len(words))
-	for _, w := range words {
-		folded := foldWords(nil, []byte(w))
-		m := mark(folded)
-		s.filter[m>>6] |= 1 << (m & 63)
-		s.words[string(folded)] = true
-	}
+// newWordSet returns the words of a section of models/word/locale.
+func newWordSet(section string) *wordSet {
+	s := &wordSet{words: map[string]bool{}}
+	locale.Read(section, func(_ pipeline.Language, _, words []string) error {
+		for _, w := range words {
+			folded := foldWords(nil, []byte(w))
+			m := mark(folded)
+			s.filter[m>>6] |= 1 << (m & 63)
+			s.words[string(folded)] = true
+		}
+		return nil
+	})
 	return s
 }
 
@@ -96,10 +84,6 @@ func newRules(o Options) *rules {
 	set(&r.kept, o.Kept)
 	set(&r.shuffled, o.Shuffled)
 	r.anyShuffled = len(o.Shuffled) > 0
-	r.ignored = newWordSet(strings.Fields(ignoredWords))
-	if o.Ignored != nil {
-		r.ignored = newWordSet(o.Ignored)
-	}
 	for c := 1; c < pipeline.Categories(); c++ {
 		r.placeholders["["+pipeline.Category(c).String()+"]"] = true
 	}
@@ -197,7 +181,7 @@ func (v *verifier) weigh(start, end int) (letters int, meaning bool, digits int)
 				letters++
 			}
 		}
-		meaning = meaning || !v.ignored.has(v.folded[at:stop])
+		meaning = meaning || !ignoredWords.has(v.folded[at:stop])
 		at = stop + 1
 	}
 	return letters, meaning, digits
@@ -215,8 +199,8 @@ func (v *verifier) words(start, end int) {
 	for at := start; at < end; {
 		stop := v.wordEnd(at, end)
 		w := v.folded[at:stop]
-		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !v.ignored.has(w) {
-			v.want(at, stop, false, shared.has(w))
+		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !ignoredWords.has(w) {
+			v.want(at, stop, false, sharedWords.has(w))
 			v.needles[len(v.needles)-1].pair = string(w) == "maria" || string(w) == "jose"
 		}
 		at = stop + 1

@@ -68,9 +68,6 @@ type Options struct {
 	// for soft categories: the longest frequent duration, "10 años", has 6.
 	MinValue, MinSoft int
 
-	// Ignored words make no value; nil means the built-in list.
-	Ignored []string
-
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 }
 

@@ -2,13 +2,11 @@ package vet
 
 import (
 	"bytes"
-	_ "embed"
-	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -21,21 +19,15 @@ const (
 	place    = gazetteer.Municipality | gazetteer.Province | gazetteer.Country
 )
 
-//go:embed ordinary.txt
-var ordinaryText string
-
-// ordinaryWords are those of ordinary.txt.
-var ordinaryWords = sync.OnceValue(func() map[string]bool {
-	words := map[string]bool{}
-	for line := range strings.Lines(ordinaryText) {
-		if !strings.HasPrefix(line, "#") {
-			for word := range strings.FieldsSeq(line) {
-				words[word] = true
-			}
-		}
-	}
-	return words
-})
+// ordinaryWords are words that names of files, folders and columns are made of in hospitals.
+// Beside them a word that is also a name says nothing of a person. Each stands there because
+// it is a name in some list too, or could be taken for a surname that no list has.
+// particles may stand between the words of a name, saints before those of a hospital.
+var (
+	ordinaryWords = locale.Words("vet ordinary")
+	particles     = locale.Words("vet particle")
+	saints        = locale.Words("vet saint")
+)
 
 // cut finds the words of the text, those that digits touch left out: of letters and digits
 // in any order are codes made.
@@ -73,7 +65,7 @@ func (v *Vetter) wordOf(t pipeline.Token) (w word) {
 	w.known = w.classes&anyName != 0
 	w.short = len(form) < 3
 	var folded [64]byte
-	w.plain = w.classes&ordinary != 0 || w.short || ordinaryWords()[string(gazetteer.Fold(folded[:0], form))]
+	w.plain = w.classes&ordinary != 0 || w.short || ordinaryWords[string(gazetteer.Fold(folded[:0], form))]
 	w.classes |= v.lists[1].Classes(form)
 	return w
 }
@@ -86,8 +78,8 @@ func (v *Vetter) named() bool {
 	for i := 0; i < len(v.words); i++ {
 		t := v.words[i]
 		form := string(v.text[t.Start:t.End])
-		spaced := " " + strings.ToLower(form) + " "
-		if strings.Contains(particles, spaced) {
+		folded := string(gazetteer.Fold(nil, []byte(form)))
+		if particles[folded] {
 			continue
 		}
 		if p := v.lists[0].PhraseAt(v.text, v.words, i); p.Class&gazetteer.Centre != 0 {
@@ -95,7 +87,7 @@ func (v *Vetter) named() bool {
 		}
 		w := v.wordOf(t)
 		switch {
-		case w.classes&heads != 0 || strings.Contains(saints, spaced):
+		case w.classes&heads != 0 || saints[folded]:
 			return false
 		case before.beside(w) || w.beside(before):
 			return true
@@ -125,9 +117,3 @@ func (a word) beside(b word) bool {
 	}
 	return a.classes&gazetteer.Surname != 0 && sure(a) && sure(b)
 }
-
-// particles may stand between the words of a name, saints before those of a hospital.
-const (
-	particles = " de del la las los el y i e "
-	saints    = " san sant santa santo virgen marques marqués reina principe príncipe "
-)

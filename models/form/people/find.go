@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/form/dates"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -496,8 +497,7 @@ func (f *Finder) goesOn(a, b int) bool {
 
 // streets are words in front of a street's name; they tell nothing by
 // themselves.
-var streets = setOf(`calle c carrer cl avenida avinguda avda av avd plaza plaça placa pl pza paseo passeig pg pº po ps ronda rda rambla travesia travessera ctra
-	carretera camino cami urbanizacion urb poligono pol barrio bda passatge pasaje ptge pje via gran numero num n no piso pis puerta porta escalera esc bloque bl`)
+var streets = locale.Words("people street")
 
 // addresses finds streets by the words of their names, with the number behind,
 // and postal codes.

@@ -31,6 +31,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
@@ -419,15 +420,7 @@ func isCommon(word []byte) bool {
 }
 
 // saints begin surnames, and many other names.
-var saints = setOf("san sant santa santo")
+var saints = locale.Words("people saint")
 
 // particles stand between the words of a name.
-var particles = setOf("de del la las los el els les i y e da do dos das van von der den di al ben bin abu san sant santa d l")
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
-}
+var particles = locale.Words("people particle")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/zeebo/xxh3"
 )
 
@@ -143,7 +144,7 @@ func (s *staff) candidates(dst []int32, form []byte, cut *[]byte) []int32 {
 }
 
 // titles stand in front of the surname of a member of staff.
-var titles = setOf("dr dra doctor doctora drs dres dras enf enfermera enfermero infermera infermer due ats prof fisio psic lic sr sra")
+var titles = locale.Words("people title")
 
 // staffNames finds the names of staff.
 func (f *Finder) staffNames(dst []Found) []Found {

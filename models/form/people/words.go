@@ -1,11 +1,12 @@
 package people
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // kind of a run of characters.
@@ -164,17 +165,13 @@ func oneEdit(a, b []byte) bool {
 }
 
 // shortened are names as they are shortened in notes: a name, and how it is written.
-var shortened = func() map[string]string {
-	all := map[string]string{}
-	for line := range strings.SplitSeq(`maria m ma; francisco fco fcisco; francisca fca; antonio ant; manuel ml mnel; jose jse;
-	josep jsep; fernando fdo; general gral; domingo dgo; ramon ramn; santiago stgo;
-	hernandez hdez hdz; fernandez fdez fdz; rodriguez rguez rdguez rdgez rodgz; gonzalez glez gzlez glz gnlez; garcia gcia ga; martinez mtnez mtez mnez mtz;
-	lopez lpz; sanchez schez sanchz snchez; perez prez pz; gomez gmez gmz; jimenez jmnez jmez jnez; gutierrez gtrrez gtez;
-	dominguez dguez dmguez; vazquez vzquez vquez; alvarez alvz alvrez; diaz dz; munoz mz`, ";") {
-		words := strings.Fields(line)
+var shortened = map[string]string{}
+
+func init() {
+	locale.Read("people shortened", func(_ pipeline.Language, _, words []string) error {
 		for _, short := range words[1:] {
-			all[short] = words[0]
+			shortened[short] = words[0]
 		}
-	}
-	return all
-}()
+		return nil
+	})
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // home is a town that an address, or a row of places, is moved to: with all that
@@ -237,20 +239,17 @@ func (w *Writer) ends(value []byte, k int) bool {
 	return bytes.ContainsAny(value[w.parts[k-1].end:w.parts[k].start], ",;()\n") || w.parts[k].kind == comma
 }
 
-// streetTongue tells whether a word for a way is Catalan or Spanish.
-var streetTongue = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("carrer avinguda avgda placa passeig passatge rambla ronda cami travessera travessia pujada baixada carretera") {
-		m[w] = true
-	}
-	for w := range strings.FieldsSeq("calle avenida plaza paseo pasaje camino travesia cuesta glorieta callejon pza avda") {
-		m[w] = false
-	}
-	delete(m, "rambla")
-	delete(m, "ronda")
-	delete(m, "carretera")
-	return m
-}()
+// streetTongue tells whether a word for a way is Catalan.
+var streetTongue = map[string]bool{}
+
+func init() {
+	locale.Read("surrogate way", func(l pipeline.Language, _, words []string) error {
+		for _, w := range words {
+			streetTongue[w] = l == pipeline.Catalan
+		}
+		return nil
+	})
+}
 
 // appendPostal appends a postal code of the home.
 func (h *home) appendPostal(dst []byte, rng *rand.Rand) []byte {
@@ -275,7 +274,7 @@ func (w *Writer) hospital(named bool) []byte {
 }
 
 // plainHospitals are names that say only what kind of hospital it is.
-var plainHospitals = setOf("General Provincial Comarcal Clínico Clínic Insular Municipal Modelo Xeral Neurotraumatológico")
+var plainHospitals = locale.Forms("surrogate plain-hospital")
 
 // appendOf appends a town behind the word for of: de Sabadell, d'Olot, del Prat.
 func (w *Writer) appendOf(dst []byte, town string) []byte {

@@ -3,7 +3,6 @@ package surrogate
 import (
 	"embed"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -119,7 +118,9 @@ func newLists() *lists {
 	l.readHomes()
 	l.readSites()
 	for line := range lines("lists/catalan.txt") {
-		maps.Copy(l.catalan, setOf(line))
+		for name := range strings.FieldsSeq(line) {
+			l.catalan[name] = true
+		}
 	}
 	for line := range lines("lists/genders.txt") {
 		gender, name, _ := strings.Cut(line, " ")

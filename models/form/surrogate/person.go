@@ -6,20 +6,13 @@ import (
 	"unicode"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 )
 
 // particles and titles stand among names and are no part of them, in small
 // letters: doña is one, Donà a surname. None tells anything: words of three
 // letters and more are those that verify does not look for either.
-var particles = setOf("a al d da de del dels di do don doña dr dra du dña e el els en i l la las le les los mª na san sant santa sr sra y")
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for w := range bytes.FieldsSeq([]byte(words)) {
-		set[string(w)] = true
-	}
-	return set
-}
+var particles = locale.Forms("surrogate particle")
 
 // role is the part that a word plays in a person's name.
 type role uint8

@@ -6,24 +6,20 @@ import (
 	"unicode"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 )
 
 // genericWords belong to the kind of a place, not to its name.
-var genericWords = setOf(`de del la las los el els les l d i y e en a al dels general universitario universitaria universitari
-	universitaria clinico provincial comarcal regional infantil materno maternal militar nacional central publico privado
-	publica privada alta resolucion especialidades consultas externas urgencias urgencies atencion primaria salud salut medico
-	medicos nuestra senora nostra senyora virgen mare deu don dona doctor doctora dr dra san sant santa norte sur este oeste nord sud est oest
-	piso puerta planta escalera bajo bajos baixos esc izq izquierda dcha derecha atico entlo entresuelo principal pral bloque portal
-	num numero n no km s n cp edificio poligono urbanizacion servicio servei unidad unitat clinica clinic`)
+var genericWords = locale.Words("surrogate generic")
 
 func generic(folded []byte) bool { return genericWords[string(folded)] }
 
 // doors stand before the number of a house.
-var doors = setOf("n no num numero km sn")
+var doors = locale.Words("surrogate door")
 
 // particlesOfPlaces stand between the word for a place and its name: those of the new
 // name come with it.
-var particlesOfPlaces = setOf("de del la las los el els les l d dels en na")
+var particlesOfPlaces = locale.Words("surrogate place-particle")
 
 // placeKind is the kind of a place by its first words.
 type placeKind uint8
@@ -255,12 +251,11 @@ func (w *Writer) headGoesOn(value []byte, i, end int) bool {
 }
 
 var (
-	hospitals   = setOf("hospital hospitals hosp h hu complejo complex")
-	primaryCare = setOf(`cap ambulatorio ambulatori consultorio consultori salud salut abs cs ubs uba cuap eap`)
-	qualifiers  = setOf(`general universitario universitaria universitari clinico clinica provincial comarcal regional infantil materno maternal militar
-		nacional central geriatrica assistida privada publica local dia especialidades hospitalario hospitalari primaria industrial civico civic infants`)
+	hospitals   = locale.Words("surrogate hospital")
+	primaryCare = locale.Words("surrogate primary-care")
+	qualifiers  = locale.Words("surrogate qualifier")
 	// estates have names like houses, not like streets
-	estates = setOf("poligono poligon pol urb urbanizacion urbanitzacio barri barrio barriada finca mas masia parque parc colonia edificio edifici bloque bloc")
+	estates = locale.Words("surrogate estate")
 )
 
 // nameFor draws the name of a place of a kind, for the folded words f of which like is

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 )
 
 // kind is a feature group that this program knows: either form, which gives
@@ -59,7 +60,7 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "capitalstart", about: "begins with a capital (INV §4.3.3)", form: flag(func(w *word) bool { return len(w.shape) > 0 && w.shape[0] == 'A' })},
 		{name: "single", about: "is a single letter (INV §4.3.3)", form: flag(func(w *word) bool { return w.runes() == 1 && w.only(upper|lower|letter) })},
 		{name: "xyz", about: "which of the letters x, y, z it contains (VIGI table 8)", form: xyz},
-		{name: "numberword", about: "is a written-out number, es, ca or en (INV §4.3.3)", form: flag(func(w *word) bool { return numberWords[string(w.lower)] })},
+		{name: "numberword", about: "is a written-out number, es, ca or en (INV §4.3.3)", form: flag(isNumber)},
 		{name: "gazetteer", about: "the kinds of word that the lists know of the form; gazetteer/Month asks for one kind", form: lexicon},
 		{name: "cluster", about: "a slot: cluster/NAME, cluster of the form", form: slot, slotted: true},
 		{name: "pos", about: "a slot: most probable part of speech of the form", form: slot, slotted: true},
@@ -307,22 +308,16 @@ func slot(e *Extractor, g *group) {
 	}
 }
 
-// numberWords are the written-out numbers of notes, without the articles (un,
-// una) that are numbers too.
-var numberWords = set(`cero dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince
-dieciséis diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco treinta
-cuarenta cincuenta sesenta setenta ochenta noventa cien ciento mil
-zero dues tres quatre cinc sis set vuit nou deu onze dotze tretze catorze quinze setze disset divuit dinou
-vint vint-i-un trenta quaranta cinquanta seixanta setanta vuitanta noranta cent
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand`)
+// numberWords are the written-out numbers of notes, without un, una and one, which
+// are articles, and set and once, which are words of other languages.
+var numberWords = locale.Words("number")
 
-var domains = set(`com es cat org net edu gov info eu fr it pt uk de us mx ar co cl pe ve ec uy bo io biz gob gal eus`)
-
-func set(words string) map[string]bool {
-	s := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		s[w] = true
-	}
-	return s
+func isNumber(w *word) bool {
+	var room [longestNumber]byte
+	return len(w.lower) < longestNumber && numberWords[string(gazetteer.Fold(room[:0], w.lower))]
 }
+
+const longestNumber = 24 // bytes; more than any of them has
+
+// domains are the top-level domains that notes have.
+var domains = locale.Words("domain")

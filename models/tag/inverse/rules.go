@@ -1,11 +1,11 @@
 package inverse
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/models/word/terms"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -225,17 +225,13 @@ func madeOf(form []byte) (letters, digits bool) {
 
 const maxNumber = 20 // bytes; more than any written-out number has
 
-// numbers are written-out numbers without un, una and one, which are articles,
-// and set and once, which are words of other languages.
-var numbers = wordSet(`cero dos tres cuatro cinco seis siete ocho nueve diez doce trece catorce quince dieciseis diecisiete dieciocho
-	diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho veintinueve treinta cuarenta
-	cincuenta sesenta setenta ochenta noventa cien ciento doscientos mil zero dues quatre cinc sis vuit nou deu dotze tretze catorze setze
-	disset divuit dinou vint quaranta cinquanta seixanta setanta vuitanta noranta cent two three four five six seven eight nine ten
-	eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand`)
-
-// housesNamed are words that the name of a house begins with.
-var housesNamed = wordSet(`h hosp hospital clinica policlinica centro centre institut instituto residencia fundacio fundacion sanatorio sanatori
-	ambulatorio ambulatori consultorio consultori`)
+// numbers are written-out numbers, domains top-level domains, and housesNamed
+// words that the name of a house begins with.
+var (
+	numbers     = locale.Words("number")
+	domains     = locale.Words("domain")
+	housesNamed = locale.Words("house")
+)
 
 const maxHouse = 16 // bytes; more than any of them has
 
@@ -243,15 +239,4 @@ const maxHouse = 16 // bytes; more than any of them has
 func isHouse(form []byte) bool {
 	var room [maxHouse]byte
 	return len(form) < maxHouse && housesNamed[string(gazetteer.Fold(room[:0], form))]
-}
-
-// domains are the top-level domains that notes have.
-var domains = wordSet(`com es cat org net edu gov info eu fr it pt uk de us mx ar co cl pe io biz gob gal eus`)
-
-func wordSet(words string) map[string]bool {
-	s := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		s[w] = true
-	}
-	return s
 }

@@ -140,14 +140,21 @@ func (f file) lines(do func(section, words []string) error) (err error) {
 	return err
 }
 
-// Words returns the set of the words of a section, without case and accents. Files that are added later add to it.
+// Words returns the set of the words of a section, without case and accents, and Forms as they are written there. Files that are added
+// later add to it.
 func Words(section string) map[string]bool {
-	set := map[string]bool{}
+	return set(section, func(w string) string { return string(gazetteer.Fold(nil, []byte(w))) })
+}
+
+func Forms(section string) map[string]bool { return set(section, strings.Clone) }
+
+func set(section string, form func(string) string) map[string]bool {
+	all := map[string]bool{}
 	Read(section, func(_ pipeline.Language, _, words []string) error {
 		for _, w := range words {
-			set[string(gazetteer.Fold(nil, []byte(w)))] = true
+			all[form(w)] = true
 		}
 		return nil
 	})
-	return set
+	return all
 }
