@@ -119,28 +119,22 @@ func restore(m *format.FileMetaData, columns []column) {
 
 // elements returns how many elements of the schema the column has.
 func (c *column) elements() int {
-	switch {
-	case c.shape != nil:
+	if c.shape != nil {
 		return len(c.shape.elements)
-	case c.list:
-		return 3
 	}
 	return 1
 }
 
 // paths returns the paths of the leaves, as the library has them.
 func (c *column) paths() [][]string {
-	switch {
-	case c.shape != nil:
-		var all [][]string
-		for _, l := range c.shape.leaves {
-			all = append(all, append([]string{c.name}, l.path...))
-		}
-		return all
-	case c.list:
-		return [][]string{{c.name, "list", "element"}}
+	if c.shape == nil {
+		return [][]string{{c.name}}
 	}
-	return [][]string{{c.name}}
+	var all [][]string
+	for _, l := range c.shape.leaves {
+		all = append(all, append([]string{c.name}, l.path...))
+	}
+	return all
 }
 
 // raw makes a value of its bytes, see pipeline.Leaf.

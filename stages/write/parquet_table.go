@@ -37,7 +37,6 @@ type column struct {
 	name     string
 	kind     pipeline.ColumnKind
 	optional bool
-	list     bool   // a list of kind
 	dict     bool   // few different values
 	binary   bool   // bytes that need not be UTF-8
 	constant []byte // of a column that has one value: the table fills it in
@@ -72,9 +71,6 @@ func (c *column) node() parquet.Node {
 	}
 	if c.dict {
 		n = parquet.Encoded(n, &parquet.RLEDictionary)
-	}
-	if c.list {
-		return parquet.List(n)
 	}
 	if c.optional {
 		return parquet.Optional(n)
@@ -189,7 +185,7 @@ func pageRoom(columns []column, rows int) int {
 	room := pageBytes + pageBytes/4
 	for _, c := range columns {
 		switch {
-		case c.list || c.shape != nil:
+		case c.shape != nil:
 			return 4 * pageBytes
 		case c.optional:
 			room = min(pageBytes+pageBytes/4+5*rows, 4*pageBytes)
@@ -368,21 +364,6 @@ func (c *tableColumn) float(v float32) {
 	c.push(parquet.FloatValue(v), 4)
 	c.digest.float32(v)
 }
-
-// element appends a value of a list, of so many bytes: the first one (rep 0)
-// or another (rep 1). It has its levels. A list is one row: it never goes over
-// two pages.
-func (c *tableColumn) element(rep int, v parquet.Value, size int) {
-	if rep == 0 {
-		c.row(0)
-	}
-	c.page += size
-	c.values = append(c.values, v)
-	c.digest.level(rep, 1)
-}
-
-// emptyList appends a list without values.
-func (c *tableColumn) emptyList() { c.null() }
 
 // copy appends value i of a pass-through column.
 func (c *tableColumn) copy(from *pipeline.Column, i int) {

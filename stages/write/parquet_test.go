@@ -261,8 +261,8 @@ func TestUnit(t *testing.T) {
 			"id14 | 14 | 7 | 10 | 6 | 9 | PERSON | 1 | gold",
 		},
 		"candidates": {
-			"id10 | 10 | 0.5 | es | candidate | visto por Ada Bosch en Reus | 3 0 0 0 0 0 | O O B-PERSON I-PERSON O B-LOCATION",
-			"id13 | 13 | 0.5 | es | candidate | <null> | <null> | <null>",
+			"id10 | 10 | 0.5 | es | candidate | visto por Ada Bosch en Reus | \x00\x05\x03\x00\x01\x03\x00\x00\x01\x03\x00\x01\x01\x05\x00\x02\x01\x02\x00\x00\x01\x04\x00\x03",
+			"id13 | 13 | 0.5 | es | candidate |  | ",
 		},
 		"quarantine": {"11 | id11 | surviving_value | no Pau | 0 | 0 | "},
 	} {

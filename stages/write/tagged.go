@@ -1,40 +1,29 @@
 package write
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/pipeline"
 )
 
 // Tagged writes notes in the form that models learn from, one Parquet file:
 //
-//	note_id, row, confidence, language, choice, tokens, flags, tags
+//	note_id, row, confidence, language, choice, text, words
 //
-// tokens, flags and tags are lists of the same length: the words of the note,
-// pipeline.TokenFlags, and names of tags. row is the number of the note in
+// words has of each token how many bytes lie between it and the one before, its length (both as varints),
+// pipeline.TokenFlags and its tag in the set of the file's metadata, a byte each: one value a note, since three
+// lists of words took a sixth of a run to write and to read again. row is the number of the note in
 // its input file. The file holds the words of notes: it is private. Candidates,
 // selection sets and what goes to a curator have this form.
 type Tagged struct {
 	*table
 	set   *pipeline.TagSet
-	names levelled // of the tags of set
-	flags levelled // of pipeline.TokenFlags, as numbers
-	all   []int    // notes of a batch
-}
-
-// levelled are values of a list column that come again and again: with the
-// levels of a list's first value, and with those of the others.
-type levelled [2][]parquet.Value
-
-func (l *levelled) add(v parquet.Value, leaf int) {
-	for rep := range l {
-		l[rep] = append(l[rep], v.Level(rep, 1, leaf))
-	}
+	all   []int  // notes of a batch
+	words []byte // of the notes that are not flushed
 }
 
 const (
@@ -43,16 +32,15 @@ const (
 	taggedConfidence
 	taggedLanguage
 	taggedChoice
-	taggedTokens
-	taggedFlags
-	taggedTags
+	taggedText
+	taggedWords
 	taggedPart // of notes of several units
 )
 
 var taggedColumns = []column{
 	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
 	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true}, {name: "choice", dict: true},
-	{name: "tokens", list: true}, {name: "flags", kind: pipeline.Int32Column, list: true}, {name: "tags", list: true, dict: true},
+	{name: "text"}, {name: "words", binary: true},
 }
 
 // NewTagged begins a file of notes with tags of the set, in row groups of so
@@ -71,14 +59,7 @@ func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []colu
 	if set == nil {
 		return nil, errors.New("notes without tags; a stage is missing")
 	}
-	w := &Tagged{set: set, table: newTable(out, columns, rowGroup, append([]string{pipeline.TagSetKey, set.String()}, metadata...)...)}
-	for t := range set.Len() {
-		w.names.add(parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))), w.columns[taggedTags].leaf)
-	}
-	for f := range 2 * pipeline.Glued { // files of later versions may have more
-		w.flags.add(parquet.Int32Value(int32(f)), w.columns[taggedFlags].leaf)
-	}
-	return w, nil
+	return &Tagged{set: set, table: newTable(out, columns, rowGroup, append([]string{pipeline.TagSetKey, set.String()}, metadata...)...)}, nil
 }
 
 // Put implements pipeline.Sink: it writes every note of b.
@@ -105,6 +86,7 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	}
 	rows, parts := rowColumn(b), b.ExtraNamed(pipeline.PartColumn)
 	c := w.columns
+	w.words = w.words[:0]
 	return w.chunks(pick, func(i int) {
 		row := b.First + int64(i)
 		if rows != nil {
@@ -115,7 +97,10 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		c[taggedConfidence].float(valueAt(b.Conf, i, 1))
 		c[taggedLanguage].bytes(languageNames()[valueAt(b.Language, i, pipeline.UnknownLanguage)])
 		c[taggedChoice].bytes(choiceNames[choice(b, i)])
-		w.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
+		c[taggedText].bytes(b.Text.At(i))
+		at := len(w.words)
+		w.words = appendWords(w.words, b.Tokens.At(i), b.TagsOf(i))
+		c[taggedWords].bytes(w.words[at:])
 		if len(c) > taggedPart && c[taggedPart].constant == nil {
 			c[taggedPart].bytes(parts.Bytes.At(i))
 		}
@@ -147,33 +132,15 @@ func choice(b *pipeline.Batch, i int) pipeline.Choice {
 	return pipeline.NotChosen
 }
 
-func (w *Tagged) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
-	forms, flags, names := &w.columns[taggedTokens], &w.columns[taggedFlags], &w.columns[taggedTags]
-	if len(tokens) == 0 {
-		forms.emptyList()
-		flags.emptyList()
-		names.emptyList()
-		return
+func appendWords(dst []byte, tokens []pipeline.Token, tags []pipeline.Tag) []byte {
+	at := int32(0)
+	for k, t := range tokens {
+		dst = binary.AppendUvarint(dst, uint64(t.Start-at))
+		dst = binary.AppendUvarint(dst, uint64(t.End-t.Start))
+		dst = append(dst, byte(t.Flags.Place()), byte(tags[k]))
+		at = t.End
 	}
-	for k, token := range tokens {
-		rep := min(k, 1)
-		form := text[token.Start:token.End]
-		forms.element(rep, parquet.ByteArrayValue(form).Level(rep, 1, forms.leaf), 4+len(form))
-		forms.digest.bytes(form)
-		place := token.Flags.Place()
-		flags.element(rep, w.flagsValue(rep, place), 4)
-		flags.digest.uint32(uint32(place))
-		name := w.names[rep][tags[k]]
-		names.element(rep, name, 4)
-		names.digest.bytes(name.ByteArray())
-	}
-}
-
-func (w *Tagged) flagsValue(rep int, f pipeline.TokenFlags) parquet.Value {
-	if int(f) < len(w.flags[rep]) {
-		return w.flags[rep][f]
-	}
-	return parquet.Int32Value(int32(f)).Level(rep, 1, w.columns[taggedFlags].leaf)
+	return dst
 }
 
 // Close ends the file and returns how many notes it holds and the digest that

@@ -32,7 +32,6 @@ type Cursor struct {
 	pages parquet.Pages // of that row group; nil before and after
 	seen  int64         // rows of it in the pages so far
 	page  parquet.Page
-	Count int // pages so far
 
 	// The page, as far as it is not used up.
 	defs []byte // definition levels: full is a value, less null; nil if required
@@ -111,7 +110,6 @@ func (c *Cursor) endGroup() error {
 // open looks into a page.
 func (c *Cursor) open(page parquet.Page) error {
 	c.page = page
-	c.Count++
 	c.N, c.next = int(page.NumValues()), 0
 	c.defs, c.reps = page.DefinitionLevels(), page.RepetitionLevels()
 	if (c.list || len(c.defs) > 0) && len(c.defs) != c.N || c.list && len(c.reps) != c.N {
@@ -320,54 +318,8 @@ func (c *Cursor) Early(err error) error {
 	return err
 }
 
-// piece is the values [from, to) of a list that stand in one page.
-type Piece struct {
-	First    bool // no piece of the list has been read
-	From, To int
-	goesOn   bool // the page ends with the list: the next may have more of it
-}
-
-// more tells whether another piece may come.
-func (p *Piece) More() bool { return p.First || p.goesOn }
-
-// piece reads the next piece of the list at hand. It may be empty.
-func (c *Cursor) Piece(p *Piece) error {
-	first := p.First
-	*p = Piece{}
-	err := c.Load()
-	if err == io.EOF && !first {
-		return nil
-	}
-	if err != nil {
-		return c.Early(err)
-	}
-	at := len(c.reps) - c.N
-	if begins := c.reps[at] == 0; begins != first {
-		if first {
-			return c.Damage("has a list without begin")
-		}
-		return nil // another note
-	}
-	if first && c.defs[at] == 0 { // an empty list
-		c.N--
-		return nil
-	}
-	end := at
-	for end < len(c.reps) && (end == at || c.reps[end] != 0) {
-		if c.defs[end] == 0 {
-			return c.Damage("has a null in a list")
-		}
-		end++
-	}
-	n := end - at
-	*p = Piece{From: c.next, To: c.next + n, goesOn: end == len(c.reps)}
-	c.next += n
-	c.N -= n
-	return nil
-}
-
 // place returns where value k of the page that is not null stands in data.
-func (c *Cursor) Place(k int) int {
+func (c *Cursor) place(k int) int {
 	if c.idx != nil {
 		return int(c.idx[k])
 	}

@@ -327,7 +327,7 @@ func (c *Cursor) level(to *pipeline.Leaf, lift byte) {
 	if def != c.full {
 		return
 	}
-	at := c.Place(c.next)
+	at := c.place(c.next)
 	c.next++
 	to.Values.Data = c.append(to.Values.Data, at)
 	to.Values.End()

@@ -12,7 +12,7 @@ import (
 )
 
 // PartValue is a value of a part of ours: the bits of a number, or bytes, which
-// are good during the call.
+// are good until the next row.
 type PartValue struct {
 	Bits  uint64
 	Bytes []byte
@@ -27,68 +27,73 @@ func EachOf(path string, r io.ReaderAt, size int64, names []string, do func(row 
 		if err != nil {
 			return err
 		}
-		var columns []int
-		for _, name := range names {
-			at := f.Named(name)
-			if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 {
-				return &input.SchemaError{Path: path, Column: name, Cause: "is not as velum writes it", Remedy: "give the part as velum wrote it"}
-			}
-			columns = append(columns, at[0])
-		}
-		groups := len(f.Meta.RowGroups)
-		if err := f.CheckChunks(0, groups, columns); err != nil {
-			return err
-		}
-		file, err := f.Open(columns, 0, groups)
+		s, err := openSide(f, path, names, nil)
 		if err != nil {
 			return err
 		}
-		s := &side{row: make([]PartValue, len(columns)), cursors: make([]parquet.Cursor, len(columns)), text: make([]bool, len(columns))}
-		for k, column := range columns {
-			s.cursors[k] = f.Cursor(column, 0, file, 0, groups)
-			s.text[k] = f.Columns[column].Leaves[0].Element.Type.V == format.ByteArray
-		}
-		defer func() {
-			for k := range s.cursors {
-				err = errors.Join(err, s.cursors[k].Close())
+		for err == nil {
+			if err = s.next(); err == nil {
+				err = do(s.row)
 			}
-		}()
-		return s.each(do)
+		}
+		if err == io.EOF {
+			err = nil
+		}
+		return errors.Join(err, s.close())
 	})
 }
 
-// side is some columns of a part.
+// side is some columns of a part, row by row.
 type side struct {
-	row     []PartValue
+	row     []PartValue // the one at hand
 	cursors []parquet.Cursor
-	text    []bool // by column: byte strings
 }
 
-func (s *side) each(do func(row []PartValue) error) error {
-	for {
-		for k := range s.cursors {
-			c := &s.cursors[k]
-			if c.N == 0 {
-				if err := c.Load(); err == io.EOF && k == 0 {
-					return s.end()
-				} else if err != nil {
-					return c.Early(err)
-				}
-			}
-			at := c.Step()
-			if s.text[k] {
-				s.row[k].Bytes = c.Bytes(at)
-			} else {
-				s.row[k].Bits = c.Fixed(at)
+// openSide opens columns of one value a row that is never missing. kinds are their types; nil takes any.
+func openSide(f *parquet.Footer, path string, names []string, kinds []format.Type) (*side, error) {
+	var columns []int
+	for k, name := range names {
+		at := f.Named(name)
+		if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 || kinds != nil && f.Columns[at[0]].Leaves[0].Element.Type.V != kinds[k] {
+			return nil, &input.SchemaError{Path: path, Column: name, Cause: "is not as velum writes it", Remedy: "give the part as velum wrote it"}
+		}
+		columns = append(columns, at[0])
+	}
+	groups := len(f.Meta.RowGroups)
+	if err := f.CheckChunks(0, groups, columns); err != nil {
+		return nil, err
+	}
+	file, err := f.Open(columns, 0, groups)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{row: make([]PartValue, len(columns)), cursors: make([]parquet.Cursor, len(columns))}
+	for k, column := range columns {
+		s.cursors[k] = f.Cursor(column, 0, file, 0, groups)
+	}
+	return s, nil
+}
+
+// next reads a row; io.EOF where all columns end together.
+func (s *side) next() error {
+	for k := range s.cursors {
+		c := &s.cursors[k]
+		if c.N == 0 {
+			if err := c.Load(); err == io.EOF && k == 0 {
+				return s.end()
+			} else if err != nil {
+				return c.Early(err)
 			}
 		}
-		if err := do(s.row); err != nil {
-			return err
+		if at := c.Step(); c.Offsets != nil {
+			s.row[k].Bytes = c.Bytes(at)
+		} else {
+			s.row[k].Bits = c.Fixed(at)
 		}
 	}
+	return nil
 }
 
-// end checks that all columns end together.
 func (s *side) end() error {
 	for k := range s.cursors {
 		c := &s.cursors[k]
@@ -99,5 +104,13 @@ func (s *side) end() error {
 			return cmp.Or[error](err, c.Damage("has more values than the other columns"))
 		}
 	}
-	return nil
+	return io.EOF
+}
+
+func (s *side) close() error {
+	var errs []error
+	for k := range s.cursors {
+		errs = append(errs, s.cursors[k].Close())
+	}
+	return errors.Join(errs...)
 }

@@ -4,10 +4,9 @@ package tagged
 
 import (
 	"cmp"
-	"errors"
+	"encoding/binary"
 	"io"
 	"math"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -31,59 +30,38 @@ type Options struct {
 	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means limit.BatchNotes and BatchBytes
 }
 
-// Tagged reads a Parquet file of tagged notes of ours: a part of candidates, a
+// Reader reads a Parquet file of tagged notes of ours: a part of candidates, a
 // selection set, or what went to a curator (see write.Tagged). It is a
 // pipeline.Source.
 //
-// The file has tokens and no text. The text is rebuilt with a line feed before
-// each token that starts a line and a space before each other one that is not
-// glued to its neighbour. Gold is the spans that the tags write. The row
-// numbers are in Batch.Extra under pipeline.RowColumn, since the notes of a
-// selection do not follow each other; Batch.First counts the notes of the
-// file.
+// Gold is the spans that the tags write. The row numbers are in Batch.Extra under
+// pipeline.RowColumn, since the notes of a selection do not follow each other;
+// Batch.First counts the notes of the file.
 type Reader struct {
-	path string
-	o    Options
-	set  *pipeline.TagSet
-	foot *parquet.Footer
-
-	columns  [taggedColumns]parquet.Cursor
-	rows     int64
-	done     int64
-	flags    []pipeline.TokenFlags // of the note at hand
-	tagNames map[string]pipeline.Tag
-	tagTable []pipeline.Tag // of the values of the page of tags at hand
-	tagPage  int            // the page that it is for
-	spans    []pipeline.Span
+	path  string
+	o     Options
+	set   *pipeline.TagSet
+	foot  *parquet.Footer
+	notes *side
+	done  int64
+	spans []pipeline.Span
 }
 
-// Columns of the file. The words come last: they need the flags.
+// Columns of the file.
 const (
 	taggedID = iota
 	taggedRow
 	taggedConfidence
 	taggedLanguage
 	taggedChoice
-	taggedFlags
-	taggedTags
+	taggedText
 	taggedWords
-	taggedColumns
 )
 
-var taggedLayout = [taggedColumns]struct {
-	name string
-	kind format.Type
-	list bool
-}{
-	{"note_id", format.ByteArray, false},
-	{"row", format.Int64, false},
-	{"confidence", format.Float, false},
-	{"language", format.ByteArray, false},
-	{"choice", format.ByteArray, false},
-	{"flags", format.Int32, true},
-	{"tags", format.ByteArray, true},
-	{"tokens", format.ByteArray, true},
-}
+var (
+	taggedNames = []string{"note_id", "row", "confidence", "language", "choice", "text", "words"}
+	taggedKinds = []format.Type{format.ByteArray, format.Int64, format.Float, format.ByteArray, format.ByteArray, format.ByteArray, format.ByteArray}
+)
 
 const Remedy = "give a part of candidates/, selected/ or review/ as velum wrote it"
 
@@ -108,27 +86,9 @@ func (r *Reader) open(from io.ReaderAt, size int64) error {
 	if err := r.tags(f); err != nil {
 		return err
 	}
-	r.rows, r.foot = f.Meta.NumRows, f
-	var columns []int
-	for k := range taggedLayout {
-		column, err := r.column(f, k)
-		if err != nil {
-			return err
-		}
-		columns = append(columns, column)
-	}
-	groups := len(f.Meta.RowGroups)
-	if err := f.CheckChunks(0, groups, columns); err != nil {
-		return err
-	}
-	file, err := f.Open(columns, 0, groups)
-	if err != nil {
-		return err
-	}
-	for k, column := range columns {
-		r.columns[k] = f.Cursor(column, 0, file, 0, groups)
-	}
-	return nil
+	r.foot = f
+	r.notes, err = openSide(f, r.path, taggedNames, taggedKinds)
+	return err
 }
 
 // tags reads the tag set.
@@ -140,29 +100,7 @@ func (r *Reader) tags(f *parquet.Footer) (err error) {
 	if r.set, err = pipeline.ParseTagSet(text); err != nil {
 		return &input.SchemaError{Path: r.path, Column: "tags", Cause: "is of a tag set that cannot be read: " + err.Error(), Remedy: Remedy}
 	}
-	r.tagNames = make(map[string]pipeline.Tag, r.set.Len())
-	for tag := range r.set.Len() {
-		r.tagNames[r.set.Name(pipeline.Tag(tag))] = pipeline.Tag(tag)
-	}
 	return nil
-}
-
-// column finds column k.
-func (r *Reader) column(f *parquet.Footer, k int) (int, error) {
-	want := taggedLayout[k]
-	path, level := []string{want.name}, 0
-	if want.list {
-		path, level = []string{want.name, "list", "element"}, 1
-	}
-	numbers := f.Named(want.name)
-	if len(numbers) != 1 || len(f.Columns[numbers[0]].Leaves) != 1 || !slices.Equal(f.Columns[numbers[0]].Leaves[0].Path, path) {
-		return 0, &input.SchemaError{Path: r.path, Column: want.name, Cause: "is missing, or no list where one should be", Remedy: Remedy}
-	}
-	leaf := &f.Columns[numbers[0]].Leaves[0]
-	if leaf.Element.Type.V != want.kind || leaf.MaxRep != level || leaf.MaxDef != level {
-		return 0, &input.SchemaError{Path: r.path, Column: want.name, Cause: "has another type than velum writes", Remedy: Remedy}
-	}
-	return numbers[0], nil
 }
 
 // TagSet returns what the tags of the file mean.
@@ -175,18 +113,10 @@ func (r *Reader) Metadata(key string) string {
 }
 
 // Rows returns the number of notes in the file.
-func (r *Reader) Rows() int64 { return r.rows }
+func (r *Reader) Rows() int64 { return r.foot.Meta.NumRows }
 
 // Close releases what the reader holds.
-func (r *Reader) Close() error {
-	return parquet.Guard(r.path, func() error {
-		var errs []error
-		for k := range r.columns {
-			errs = append(errs, r.columns[k].Close())
-		}
-		return errors.Join(errs...)
-	})
-}
+func (r *Reader) Close() error { return parquet.Guard(r.path, r.notes.close) }
 
 // Next implements pipeline.Source. Errors are *commit.DamageError.
 func (r *Reader) Next(b *pipeline.Batch) error {
@@ -198,14 +128,18 @@ func (r *Reader) fill(b *pipeline.Batch) error {
 	if len(b.Extra) != 1 || b.Extra[0].Name != pipeline.RowColumn || b.Extra[0].Kind != pipeline.Int64Column {
 		b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}}
 	}
-	for r.done < r.rows && b.Len() < r.o.BatchNotes && len(b.Text.Data) < r.o.BatchBytes {
-		if err := r.note(b); err != nil {
+	for b.Len() < r.o.BatchNotes && len(b.Text.Data) < r.o.BatchBytes {
+		err := r.notes.next()
+		if err == io.EOF && b.Len() > 0 {
+			break
+		}
+		if err == nil && (r.o.Wanted == nil || r.o.Wanted(r.done)) {
+			err = r.note(b)
+		}
+		if err != nil {
 			return err
 		}
 		r.done++
-	}
-	if b.Len() == 0 {
-		return r.end()
 	}
 	if r.o.NotesOnly {
 		b.TagSet, b.Extra = nil, b.Extra[:0]
@@ -215,40 +149,40 @@ func (r *Reader) fill(b *pipeline.Batch) error {
 	return nil
 }
 
-// end checks that all columns end together.
-func (r *Reader) end() error {
-	for k := range r.columns {
-		c := &r.columns[k]
-		if err := c.Load(); err != io.EOF {
-			return cmp.Or[error](err, c.Damage("has more values than the other columns"))
-		}
-	}
-	return io.EOF
-}
-
-// note appends the next note.
+// note appends the note at hand.
 func (r *Reader) note(b *pipeline.Batch) error {
-	wanted, err := r.scalars(b)
-	if err != nil {
-		return err
-	}
-	if !wanted {
-		return r.skipLists()
-	}
-	if err := r.readFlags(); err != nil {
-		return err
+	row := r.notes.row
+	number, confidence := int64(row[taggedRow].Bits), math.Float32frombits(uint32(row[taggedConfidence].Bits))
+	language, known := pipeline.ParseLanguage(string(row[taggedLanguage].Bytes))
+	choice, chosen := pipeline.ParseChoice(string(row[taggedChoice].Bytes))
+	wrong := func(column int, cause string) error { return r.notes.cursors[column].Damage(cause) }
+	switch {
+	case !input.CleanID(row[taggedID].Bytes):
+		return wrong(taggedID, "has an id that is none")
+	case number < 0:
+		return wrong(taggedRow, "has a negative number")
+	case !(confidence >= 0 && confidence <= 1):
+		return wrong(taggedConfidence, "has a value outside 0 to 1")
+	case !known:
+		return wrong(taggedLanguage, "has an unknown language")
+	case !chosen:
+		return wrong(taggedChoice, "has an unknown choice")
+	case !utf8.Valid(row[taggedText].Bytes):
+		return wrong(taggedText, "has a text that is none")
+	case len(b.Text.Data)+len(row[taggedText].Bytes) >= input.MaxInput:
+		return wrong(taggedText, "has a note of more than 1 GiB")
 	}
 	first := len(b.Tags)
-	if err := r.readTags(b); err != nil {
-		return err
+	if !r.words(b, row[taggedText].Bytes, row[taggedWords].Bytes) {
+		return wrong(taggedWords, "has words that the text or the tag set does not have")
 	}
-	if len(b.Tags)-first != len(r.flags) {
-		return r.columns[taggedTags].Damage("has a note with more or fewer tags than flags")
-	}
-	if err := r.readWords(b); err != nil {
-		return err
-	}
-	b.Text.End()
+	b.ID.Append(row[taggedID].Bytes)
+	b.Text.Append(row[taggedText].Bytes)
+	b.Extra[0].Valid = append(b.Extra[0].Valid, true)
+	b.Extra[0].Fixed = append(b.Extra[0].Fixed, uint64(number))
+	b.Conf = append(b.Conf, confidence)
+	b.Language = append(b.Language, language)
+	b.Chosen = append(b.Chosen, choice)
 	b.Tokens.End()
 	b.Reason = append(b.Reason, pipeline.Sound)
 	r.spans = r.set.Decode(r.spans[:0], b.Tokens.At(b.Len()-1), b.Tags[first:])
@@ -256,150 +190,24 @@ func (r *Reader) note(b *pipeline.Batch) error {
 	return nil
 }
 
-// skipLists goes over what the note at hand has several of.
-func (r *Reader) skipLists() error {
-	for k := taggedFlags; k < taggedColumns; k++ {
-		c := &r.columns[k]
-		for p := (parquet.Piece{First: true}); p.More(); {
-			if err := c.Piece(&p); err != nil {
-				return err
-			}
+// words appends the tokens and tags of a note: the inverse of what write.Tagged says of its column. false: there
+// are no such words in the text.
+func (r *Reader) words(b *pipeline.Batch, text, words []byte) bool {
+	for at := uint64(0); len(words) > 0; {
+		gap, n := binary.Uvarint(words)
+		length, m := binary.Uvarint(words[max(n, 0):])
+		left := uint64(len(text)) - at
+		if n <= 0 || m <= 0 || len(words) < n+m+2 || gap > left || length == 0 || length > left-gap {
+			return false
 		}
-	}
-	return nil
-}
-
-// scalars reads what a note has one of, and tells whether the note is wanted.
-func (r *Reader) scalars(b *pipeline.Batch) (wanted bool, err error) {
-	var at [taggedFlags]int
-	for k := range at {
-		c := &r.columns[k]
-		if err := c.Load(); err != nil {
-			return false, c.Early(err)
+		flags, tag := pipeline.TokenFlags(words[n+m]), pipeline.Tag(words[n+m+1])
+		from := at + gap
+		if at = from + length; flags != flags.Place() || int(tag) >= r.set.Len() || !utf8.RuneStart(text[from]) || at < uint64(len(text)) && !utf8.RuneStart(text[at]) {
+			return false
 		}
-		at[k] = c.Step()
+		b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: int32(from), End: int32(at), Flags: flags})
+		b.Tags = append(b.Tags, tag)
+		words = words[n+m+2:]
 	}
-	c := &r.columns
-	if r.o.Wanted != nil && !r.o.Wanted(r.done) {
-		return false, nil
-	}
-	row := int64(c[taggedRow].Fixed(at[taggedRow]))
-	id := c[taggedID].Bytes(at[taggedID])
-	confidence := math.Float32frombits(uint32(c[taggedConfidence].Fixed(at[taggedConfidence])))
-	language, known := pipeline.ParseLanguage(string(c[taggedLanguage].Bytes(at[taggedLanguage])))
-	choice, chosen := pipeline.ParseChoice(string(c[taggedChoice].Bytes(at[taggedChoice])))
-	switch {
-	case !input.CleanID(id):
-		return false, c[taggedID].Damage("has an id that is none")
-	case row < 0:
-		return false, c[taggedRow].Damage("has a negative number")
-	case !(confidence >= 0 && confidence <= 1):
-		return false, c[taggedConfidence].Damage("has a value outside 0 to 1")
-	case !known:
-		return false, c[taggedLanguage].Damage("has an unknown language")
-	case !chosen:
-		return false, c[taggedChoice].Damage("has an unknown choice")
-	}
-	b.ID.Append(id)
-	b.Extra[0].Valid = append(b.Extra[0].Valid, true)
-	b.Extra[0].Fixed = append(b.Extra[0].Fixed, uint64(row))
-	b.Conf = append(b.Conf, confidence)
-	b.Language = append(b.Language, language)
-	b.Chosen = append(b.Chosen, choice)
-	return true, nil
-}
-
-func (r *Reader) readFlags() error {
-	c := &r.columns[taggedFlags]
-	r.flags = r.flags[:0]
-	for p := (parquet.Piece{First: true}); p.More(); {
-		if err := c.Piece(&p); err != nil {
-			return err
-		}
-		for k := p.From; k < p.To; k++ {
-			flags := pipeline.TokenFlags(c.Fixed(c.Place(k)))
-			if flags != flags.Place() {
-				return c.Damage("has an unknown flag")
-			}
-			r.flags = append(r.flags, flags)
-		}
-	}
-	return nil
-}
-
-const noTag = math.MaxUint8 // a name that is none; no set has so many tags
-
-func (r *Reader) readTags(b *pipeline.Batch) error {
-	c := &r.columns[taggedTags]
-	for p := (parquet.Piece{First: true}); p.More(); {
-		if err := c.Piece(&p); err != nil {
-			return err
-		}
-		if r.tagPage != c.Count {
-			r.tabulate(c)
-		}
-		for k := p.From; k < p.To; k++ {
-			tag := r.tagTable[c.Place(k)]
-			if tag == noTag {
-				return c.Damage("has a tag that is not in its tag set")
-			}
-			b.Tags = append(b.Tags, tag)
-		}
-	}
-	return nil
-}
-
-// tabulate looks up the tags of a page: a dictionary of few names.
-func (r *Reader) tabulate(c *parquet.Cursor) {
-	r.tagPage = c.Count
-	r.tagTable = r.tagTable[:0]
-	for k := range len(c.Offsets) - 1 {
-		tag, ok := r.tagNames[string(c.Bytes(k))]
-		if !ok {
-			tag = noTag
-		}
-		r.tagTable = append(r.tagTable, tag)
-	}
-}
-
-func (r *Reader) readWords(b *pipeline.Batch) error {
-	start, n := len(b.Text.Data), 0
-	c := &r.columns[taggedWords]
-	for p := (parquet.Piece{First: true}); p.More(); {
-		if err := c.Piece(&p); err != nil {
-			return err
-		}
-		for k := p.From; k < p.To; k++ {
-			word := c.Bytes(c.Place(k))
-			switch {
-			case len(word) == 0 || !utf8.Valid(word):
-				return c.Damage("has a token that is none")
-			case n == len(r.flags):
-				return c.Damage("has a note with more tokens than flags")
-			case len(b.Text.Data)+len(word) >= input.MaxInput:
-				return c.Damage("has a note of more than 1 GiB")
-			}
-			r.word(b, start, n, word)
-			n++
-		}
-	}
-	if n != len(r.flags) {
-		return c.Damage("has a note with fewer tokens than flags")
-	}
-	return nil
-}
-
-// word appends token n of a note whose text begins at start.
-func (r *Reader) word(b *pipeline.Batch, start, n int, word []byte) {
-	flags := r.flags[n]
-	switch {
-	case n == 0:
-	case flags&pipeline.LineStart != 0:
-		b.Text.Data = append(b.Text.Data, '\n')
-	case flags&pipeline.Glued == 0:
-		b.Text.Data = append(b.Text.Data, ' ')
-	}
-	from := int32(len(b.Text.Data) - start)
-	b.Text.Data = append(b.Text.Data, word...)
-	b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: from, End: from + int32(len(word)), Flags: flags})
+	return true
 }

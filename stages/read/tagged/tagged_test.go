@@ -49,8 +49,7 @@ var someTags = func() *pipeline.TagSet {
 	return set
 }()
 
-// taggedBatch makes a batch whose text is the words with two spaces between
-// them, so that a text that was rebuilt is another one.
+// taggedBatch makes a batch whose text is the words with two spaces before each.
 func taggedBatch(notes ...taggedNote) *pipeline.Batch {
 	b := &pipeline.Batch{TagSet: someTags, Extra: []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}}}
 	for _, n := range notes {
@@ -89,15 +88,7 @@ func taggedNotes(t rapid.TB, b *pipeline.Batch) (notes []taggedNote) {
 			if k > 0 {
 				between = text[tokens[k-1].End:token.Start]
 			}
-			want := " "
-			switch {
-			case k == 0:
-				want = ""
-			case token.Flags&pipeline.LineStart != 0:
-				want = "\n"
-			case token.Flags&pipeline.Glued != 0:
-				want = ""
-			}
+			const want = "  "
 			if string(between) != want {
 				t.Errorf("note %d: %q before token %d, want %q", i, between, k, want)
 			}
@@ -233,7 +224,7 @@ func TestTaggedPages(t *testing.T) {
 }
 
 // TestTaggedFiles reads a folder of parts as notes with gold, and wants the
-// tokenizer to cut the rebuilt text as it was cut.
+// tokenizer to cut the text as it was cut.
 func TestTaggedFiles(t *testing.T) {
 	lines := "[PERSON:Pau Riu], tel. [TELEPHONE:93 400 11 22]\nl'[PERSON:Anna] ha vingut"
 	note, spans, err := markup.Parse(lines)
@@ -291,25 +282,25 @@ func TestTaggedFiles(t *testing.T) {
 
 // taggedRow is what another program may write.
 type taggedRow struct {
-	ID         string   `parquet:"note_id"`
-	Row        int64    `parquet:"row"`
-	Confidence float32  `parquet:"confidence"`
-	Language   string   `parquet:"language"`
-	Choice     string   `parquet:"choice"`
-	Tokens     []string `parquet:"tokens,list"`
-	Flags      []int32  `parquet:"flags,list"`
-	Tags       []string `parquet:"tags,list"`
+	ID         string  `parquet:"note_id"`
+	Row        int64   `parquet:"row"`
+	Confidence float32 `parquet:"confidence"`
+	Language   string  `parquet:"language"`
+	Choice     string  `parquet:"choice"`
+	Text       string  `parquet:"text"`
+	Words      []byte  `parquet:"words"`
 }
 
 func TestTaggedRefuses(t *testing.T) {
 	const secret = "Quintanilla"
-	sound := taggedRow{"7", 3, 0.5, "es", "candidate", []string{secret, "b"}, []int32{3, 4}, []string{"B-PERSON", "O"}}
+	words := "\x02\x0b\x03\x01" + "\x02\x02\x04\x00"
+	sound := taggedRow{"7", 3, 0.5, "es", "candidate", "  " + secret + "  \u00e9", []byte(words)}
 	change := func(do func(*taggedRow)) taggedRow {
 		row := sound
-		row.Tokens, row.Flags, row.Tags = slices.Clone(sound.Tokens), slices.Clone(sound.Flags), slices.Clone(sound.Tags)
 		do(&row)
 		return row
 	}
+	said := func(words string) taggedRow { return change(func(r *taggedRow) { r.Words = []byte(words) }) }
 	for _, tt := range []struct {
 		name, tagSet string
 		row          taggedRow
@@ -320,21 +311,23 @@ func TestTaggedRefuses(t *testing.T) {
 		{"scheme", "IOB PERSON", sound, "unknown tag scheme"},
 		{"category", "BIO PERSON " + secret, sound, "category 2 is unknown"},
 		{"twice", "BIO PERSON PERSON", sound, "comes twice"},
-		{"tag", "BIO LOCATION", sound, "not in its tag set"},
 		{"id", "BIO PERSON", change(func(r *taggedRow) { r.ID = "" }), "id that is none"},
 		{"id of two lines", "BIO PERSON", change(func(r *taggedRow) { r.ID = secret + "\n" }), "id that is none"},
 		{"row", "BIO PERSON", change(func(r *taggedRow) { r.Row = -1 }), "negative"},
 		{"confidence", "BIO PERSON", change(func(r *taggedRow) { r.Confidence = 1.5 }), "outside 0 to 1"},
 		{"language", "BIO PERSON", change(func(r *taggedRow) { r.Language = secret }), "unknown language"},
 		{"choice", "BIO PERSON", change(func(r *taggedRow) { r.Choice = secret }), "unknown choice"},
-		{"flag", "BIO PERSON", change(func(r *taggedRow) { r.Flags[1] = 8 }), "unknown flag"},
-		{"negative flag", "BIO PERSON", change(func(r *taggedRow) { r.Flags[1] = -1 }), "unknown flag"},
-		{"empty token", "BIO PERSON", change(func(r *taggedRow) { r.Tokens[0] = "" }), "token that is none"},
-		{"bytes", "BIO PERSON", change(func(r *taggedRow) { r.Tokens[0] = secret + "\xff" }), "token that is none"},
-		{"few tokens", "BIO PERSON", change(func(r *taggedRow) { r.Tokens = r.Tokens[:1] }), "fewer tokens"},
-		{"many tokens", "BIO PERSON", change(func(r *taggedRow) { r.Tokens = append(r.Tokens, "c") }), "more tokens"},
-		{"few tags", "BIO PERSON", change(func(r *taggedRow) { r.Tags = r.Tags[:1] }), "more or fewer tags"},
-		{"no tokens", "BIO PERSON", change(func(r *taggedRow) { r.Tokens = nil }), "fewer tokens"},
+		{"bytes", "BIO PERSON", change(func(r *taggedRow) { r.Text = secret + "\xff" }), "text that is none"},
+		{"tag", "BIO PERSON", said("\x00\x0b\x03\x03"), "words that the text or the tag set"},
+		{"flag", "BIO PERSON", said("\x00\x0b\x08\x01"), "words that the text or the tag set"},
+		{"empty token", "BIO PERSON", said("\x00\x00\x03\x01"), "words that the text or the tag set"},
+		{"token behind the text", "BIO PERSON", said("\x00\x12\x03\x01"), "words that the text or the tag set"},
+		{"begin behind the text", "BIO PERSON", said("\x12\x01\x03\x01"), "words that the text or the tag set"},
+		{"half a letter", "BIO PERSON", said("\x0f\x01\x03\x01"), "words that the text or the tag set"},
+		{"other half", "BIO PERSON", said("\x10\x01\x03\x01"), "words that the text or the tag set"},
+		{"cut off", "BIO PERSON", said(words[:len(words)-1]), "words that the text or the tag set"},
+		{"no end of a number", "BIO PERSON", said("\xff\xff"), "words that the text or the tag set"},
+		{"a number of eleven bytes", "BIO PERSON", said(strings.Repeat("\xff", 11)), "words that the text or the tag set"},
 	} {
 		var file bytes.Buffer
 		var options []parquet.WriterOption
