@@ -26,7 +26,7 @@ func newRulesCommand(a *app) *cobra.Command {
 }
 
 // packArgument says what the first argument of every verb on rules is.
-const packArgument = `FILE is a file of rules, or of recognizers (.yml, .yaml: regular expressions, README); "` + configs.ShippedPack + `" names the rules that velum ships.`
+const packArgument = `FILE is a file of rules; "` + configs.ShippedPack + `" names the rules that velum ships.`
 
 func needPack(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -41,9 +41,8 @@ func newRulesCheckCommand(a *app) *cobra.Command {
 		Short: "Compile files of rules: every mistake with line, column and what is expected",
 		Long: "Compile files of rules and print what they hold. " + packArgument + `
 Files of words alone (resolve.words) are checked, too.`,
-		Example: `  velum teach rules check ours.atn shipped
-  velum teach rules check house.yml`,
-		Args: needPack,
+		Example: `  velum teach rules check ours.atn shipped`,
+		Args:    needPack,
 		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return pack.Check(a.Console, cfg, args)
 		}),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/form/recognizers"
 	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/word/morph"
 	"github.com/velum-health/velum/pipeline"
@@ -34,16 +33,11 @@ var hostileRules = []string{
 	"version 1\nnetwork a PERSON 0.9 limit 64\n  begin any -> begin\n  begin any -> b\n  b any -> begin\n  b any -> b\n  b none peek -> end\n",
 	"version 1\nnetwork loop limit 64\n  x any -> x\n  x any -> y\n  y skip -> end\nnetwork a PERSON 0.9 limit 64\n  begin call:loop -> m\n  m call:loop -> n\n  n call:loop -> o\n  o form:zzz -> end\n",
 	"version 1\nnetwork r limit 64\n  x skip -> y\n  y call:r -> z\n  y any -> z\n  z skip -> end\nnetwork a PERSON 0.9 limit 64\n  begin call:r -> m\n  m call:r -> end\n",
+	"version 1\nnetwork a DNI 0.9 limit 64\n  begin text:/(a.*b|a+c|a)/ -> begin\n  begin text:/(x+x+)+y/ -> begin\n  begin text:/(e.{0,250}q|e)/ check:luhn -> end\n  begin any -> end\n",
+	"version 1\nnetwork a DNI 0.9\n  begin text:/(.{1,250}zz|.)/ -> m\n  begin text:/(\\pL|\\d|[ .,])/ -> m\n  m text:/(.{1,250}zz|.)/ -> end\n",
 }
 
-// hostileRecognizers look at the rest of the window from every byte.
-var hostileRecognizers = []string{
-	"version: 1\nrecognizers:\n  - {name: a, category: DNI, patterns: [{regex: '(a.*b|a+c|a)', score: 0.5}, {regex: '(x+x+)+y', score: 0.5}, {regex: '(e.{0,250}q|e)', score: 0.5}]}\n",
-	"version: 1\nrecognizers:\n  - {name: a, category: DNI, min_score: 0.01, patterns: [{regex: '(.{1,250}zz|.)', score: 0.5}, {regex: '(\\pL|\\d|[ .,])', score: 0.5}]}\n",
-}
-
-// rules compiles hostile files of rules and of recognizers, runs those that are
-// none over texts, and looks for places in notes of a megabyte.
+// rules compiles hostile files of rules, runs those that are none over texts, and looks for places in notes of a megabyte.
 func (t *torture) rules() (string, error) {
 	shipped, err := configs.Pack(configs.ShippedPack)
 	if err != nil {
@@ -93,22 +87,9 @@ func spent() time.Duration {
 // file makes one file of a sound one, compiles it and runs it.
 func (h *hostile) file(i int) error {
 	began := spent()
-	var find func(text []byte, tokens []pipeline.Token)
-	var err error
-	if i%3 == 2 {
-		s, e := recognizers.Compile(mutated(h.rng, hostileRecognizers[h.rng.IntN(len(hostileRecognizers))]))
-		if err = e; err == nil {
-			find = func(text []byte, _ []pipeline.Token) { s.Find(nil, text) }
-		} else if _, ok := errors.AsType[*recognizers.FileError](err); !ok {
-			return fmt.Errorf("an error without a place: %w", err)
-		}
-	} else {
-		p, e := rules.Compile(mutated(h.rng, h.sound[h.rng.IntN(len(h.sound))]), h.resources)
-		if err = e; err == nil {
-			find = func(text []byte, tokens []pipeline.Token) { p.NewMachine().Spans(nil, text, tokens) }
-		} else if _, ok := errors.AsType[*rules.SyntaxError](err); !ok {
-			return fmt.Errorf("an error without a place: %w", err)
-		}
+	p, err := rules.Compile(mutated(h.rng, h.sound[h.rng.IntN(len(h.sound))]), h.resources)
+	if _, ok := errors.AsType[*rules.SyntaxError](err); err != nil && !ok {
+		return fmt.Errorf("an error without a place: %w", err)
 	}
 	if h.compile = max(h.compile, spent()-began); h.compile > compileLimit {
 		return fmt.Errorf("%v to compile", h.compile)
@@ -120,7 +101,7 @@ func (h *hostile) file(i int) error {
 	text := hostileText(h.rng, 2000)
 	tokens := tokensOf(text)
 	began = spent()
-	find(text, tokens)
+	p.NewMachine().Spans(nil, text, tokens)
 	h.run = max(h.run, spent()-began)
 	return nil
 }
@@ -131,28 +112,18 @@ func (h *hostile) note(i int) error {
 	tokens := tokensOf(text)
 	k := 0 // the pack that ships, and on every fifth note one that does its worst
 	if i%5 == 0 {
-		k = 1 + i/5%(len(h.sound)-1+len(hostileRecognizers))
+		k = 1 + i/5%(len(h.sound)-1)
 	}
-	var took time.Duration
-	if k < len(h.sound) {
-		p, err := rules.Compile(h.sound[k], h.resources)
-		if err != nil {
-			return err
-		}
-		machine := p.NewMachine()
-		began := spent()
-		machine.Spans(nil, text, tokens)
-		took = spent() - began
-	} else {
-		s, err := recognizers.Compile(hostileRecognizers[k-len(h.sound)])
-		if err != nil {
-			return err
-		}
-		began := spent()
-		if _, ok := s.Find(nil, text); !ok {
-			h.aside++
-		}
-		took = spent() - began
+	p, err := rules.Compile(h.sound[k], h.resources)
+	if err != nil {
+		return err
+	}
+	machine := p.NewMachine()
+	began := spent()
+	machine.Spans(nil, text, tokens)
+	took := spent() - began
+	if machine.Costly() {
+		h.aside++
 	}
 	if h.slowest = max(h.slowest, took); took > noteLimit {
 		return fmt.Errorf("rules %d took %v", k, took)

@@ -62,7 +62,7 @@ type torture struct {
 //	outputs outputs inside, around and in place of others: refused, nothing is touched
 //	folders odd names, deep folders, pipes, sockets, devices, dangling links: every note accounted for
 //	machine sparse files of 10 GB, trees and folders swapped for links, files of two names: refused and named, or read, in bounded memory
-//	rules   files of rules and of recognizers that are broken or mean harm, and notes of a megabyte: an error with its place, or an end in time
+//	rules   files of rules that are broken or mean harm, and notes of a megabyte: an error with its place, or an end in time
 //	full    a disk that is too small: exit code 14, and with more room the same tree
 var tortures = []struct {
 	name string

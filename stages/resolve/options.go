@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/form/recognizers"
 	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -24,8 +23,7 @@ type Options struct {
 
 	Words networks.Words `yaml:"-"` // lists that rules go by, all of them: those of configs, as the house has changed them
 
-	Packs       []*networks.Pack   `yaml:"-"` // rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
-	Recognizers []*recognizers.Set `yaml:"-"` // patterns that a house writes: origin pattern, or checked with a right check digit
+	Packs []*networks.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
 
 	Lexicons Lexicons `yaml:"-"`
 	Workers  int      `yaml:"-"`
@@ -209,7 +207,7 @@ type plan struct {
 	rules    [phases][]int // indices of those that are on
 	labels   categories
 
-	recognized []pipeline.Category // by category of recognizers
+	packAs []pipeline.Category // by category of packs
 }
 
 // compile checks the options.
@@ -222,11 +220,11 @@ func compile(o Options) (*plan, error) {
 	p := &plan{
 		Options: o, words: newWordTable(o.Words),
 		category: make([]pipeline.Category, n), minScore: make([]float32, n),
-		repeat: make([]bool, n), part: make([]bool, n), recognized: make([]pipeline.Category, n),
+		repeat: make([]bool, n), part: make([]bool, n), packAs: make([]pipeline.Category, n),
 	}
 	p.labels = categoriesOf(set)
 	return p, firstOf(
-		p.vocabulary, p.patterns, p.replaced, p.switches, p.packs, p.recognizers,
+		p.vocabulary, p.patterns, p.replaced, p.switches, p.packs,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -243,7 +241,8 @@ func firstOf(checks ...func() error) error {
 	return nil
 }
 
-// packs: what their networks find must be of the label set.
+// packs: what their networks find is of the label set, or of the set of patterns and
+// mapped into it.
 func (p *plan) packs() error {
 	set, err := pipeline.Labels(p.Labels)
 	if err != nil {
@@ -251,31 +250,14 @@ func (p *plan) packs() error {
 	}
 	for _, pack := range p.Packs {
 		for _, c := range pack.Categories() {
-			if !slices.Contains(set.Categories, c) {
-				return fmt.Errorf("a network finds %s, which is no category of the label set %s", c, p.Labels)
-			}
-		}
-	}
-	return nil
-}
-
-// recognizers: what they find is of the label set, or of the set of patterns and
-// mapped into it.
-func (p *plan) recognizers() error {
-	set, err := pipeline.Labels(p.Labels)
-	if err != nil {
-		return err
-	}
-	for _, s := range p.Recognizers {
-		for _, c := range s.Categories() {
 			to := c
 			if !slices.Contains(set.Categories, c) {
 				to = p.category[c]
 			}
 			if to == pipeline.None {
-				return fmt.Errorf("a recognizer finds %s, which is no category of the label set %s", c, p.Labels)
+				return fmt.Errorf("a network finds %s, which is no category of the label set %s", c, p.Labels)
 			}
-			p.recognized[c] = to
+			p.packAs[c] = to
 		}
 	}
 	return nil

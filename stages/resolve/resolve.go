@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/velum-health/velum/models/form/dates"
-	"github.com/velum-health/velum/models/form/recognizers"
 	"github.com/velum-health/velum/models/tag/overlap"
 	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/word/view"
@@ -140,11 +139,10 @@ type worker struct {
 
 	machines []*networks.Machine // one a pack
 	found    []pipeline.Span
-	hits     []recognizers.Find
 
 	dateFinder dates.Finder
 	dates      []dates.Find // that a span consists of
-	costly     bool         // recognizers did not come to an end
+	costly     bool         // a pack did not come to an end
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -203,7 +201,6 @@ func (w *worker) note() {
 	w.run(onText)
 	w.fromKnown()
 	w.fromPacks()
-	w.fromRecognizers()
 	if w.always.longest > 0 {
 		w.addAlways()
 	}
@@ -369,28 +366,19 @@ func (w *worker) fromKnown() {
 	}
 }
 
-// fromPacks adds what the networks of packs find.
+// fromPacks adds what the networks of packs find. What is certain to them, with a
+// score of 1, goes before the model. A note that costs them more than a note may is in doubt.
 func (w *worker) fromPacks() {
 	for _, m := range w.machines {
 		w.found = m.Spans(w.found[:0], w.text, w.tokens)
+		w.costly = w.costly || m.Costly()
 		for _, s := range w.found {
-			w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byRule)})
-		}
-	}
-}
-
-// fromRecognizers adds what the patterns of the house find. A note that costs
-// them more than a note may is in doubt.
-func (w *worker) fromRecognizers() {
-	for _, s := range w.Recognizers {
-		all, ok := s.Find(w.hits[:0], w.text)
-		w.hits, w.costly = all, w.costly || !ok
-		for i := range all {
-			f := &all[i]
-			w.cands = append(w.cands, overlap.Candidate{
-				Span: pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Category: w.recognized[f.Category], Source: pipeline.FromPattern},
-				Rank: uint16(ofPattern(f.Category, f.Checked)),
-			})
+			rank := byRule
+			if s.Score == 1 {
+				rank = byCheckedPattern
+			}
+			s.Category = w.packAs[s.Category]
+			w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(rank)})
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package control knows the check digits and letters of numbers of documents: DNI
 // and NIE, CIF, the Spanish Social Security, bank accounts, payment cards. In comes
 // a value, out comes whether its control is right. It is the one place of these
-// facts: models/form/patterns lifts the score of what is right, models/form/recognizers
+// facts: models/form/patterns lifts the score of what is right, models/tag/rules
 // offers them by name, and models/form/surrogate writes numbers that are right.
 package control
 

@@ -2,9 +2,12 @@ package rules
 
 import (
 	"crypto/sha256"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/models/form/control"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/models/word/morph"
 	"github.com/velum-health/velum/pipeline"
@@ -59,9 +62,10 @@ const (
 	one consume = iota
 	nothing
 	peeked
-	piece  // of a token
-	phrase // several tokens
-	called // what a network does
+	piece   // of a token
+	phrase  // several tokens
+	called  // what a network does
+	written // what an expression matches
 )
 
 type arc struct {
@@ -69,9 +73,13 @@ type arc struct {
 	place        placeTest
 	registers    []registerTest
 	what         consume
-	pieces       []string        // folded, longest first
-	phrases      gazetteer.Class // of what phrase
-	network      int32           // called
+	pieces       []string          // folded, longest first
+	phrases      gazetteer.Class   // of what phrase
+	behind       outcomes          // one of the words before the token is of them
+	expression   *regexp.Regexp    // of what written
+	size         int               // its instructions
+	check        func([]byte) bool // of what it matched; nil: none
+	network      int32             // called
 	to           int32
 	opens        bool
 	closes       bool
@@ -226,6 +234,7 @@ type compiler struct {
 	known     map[string]int // predicates, by how they are written
 	registers map[string]uint8
 	passing   map[int32]bool // networks, whether they can consume nothing
+	size      int            // instructions of all expressions of text
 }
 
 // declare gives a network its number, so that others can call it.
@@ -344,6 +353,8 @@ func (c *compiler) arc(line *arcLine) (a arc, err error) {
 		case consumer:
 			consumers++
 			err = c.consumer(&a, t)
+		case beside:
+			err = c.beside(&a, t)
 		}
 		if err != nil {
 			return a, err
@@ -352,17 +363,28 @@ func (c *compiler) arc(line *arcLine) (a arc, err error) {
 	if consumers > 1 {
 		return a, line.at.errorf("one arc consumes in one way: skip, peek, part, phrase or call")
 	}
-	if form := a.need != (outcomes{}) || a.forbid != (outcomes{}) || a.place != (placeTest{}); form && (a.what == nothing || a.what == called) {
+	if form := a.need != (outcomes{}) || a.forbid != (outcomes{}) || a.behind != (outcomes{}) || a.place != (placeTest{}); form && (a.what == nothing || a.what == called) {
 		return a, line.at.errorf("skip and call look at no token: put a peek before them")
 	}
 	if a.place.yes&isNone != 0 && a.what != peeked {
 		return a, line.at.errorf("none goes with peek")
 	}
+	if a.check != nil && a.what != written {
+		return a, line.at.errorf("check goes with text")
+	}
 	return a, c.acts(&a, line.acts)
 }
 
-// formTest adds a test of a form: the same test is one bit, wherever it stands.
+// formTest adds a test of a form.
 func (c *compiler) formTest(a *arc, t *test) error {
+	if t.not {
+		return c.bit(&a.forbid, t)
+	}
+	return c.bit(&a.need, t)
+}
+
+// bit sets the bit of a test of a form: the same test has one bit, wherever it stands.
+func (c *compiler) bit(in *outcomes, t *test) error {
 	key := t.name + ":" + strings.Join(t.values, "|")
 	i, ok := c.known[key]
 	if !ok {
@@ -378,12 +400,28 @@ func (c *compiler) formTest(a *arc, t *test) error {
 			c.pack.predicates = append(c.pack.predicates, numbered{p, i})
 		}
 	}
+	in.set(i)
+	return nil
+}
+
+// beside compiles what is asked of the words before a token, or of what was consumed.
+func (c *compiler) beside(a *arc, t *test) error {
 	if t.not {
-		a.forbid.set(i)
-	} else {
-		a.need.set(i)
+		return t.positive()
+	}
+	if t.name == "behind" {
+		return c.bit(&a.behind, &test{name: "words", values: t.values, at: t.at})
+	}
+	name := strings.Join(t.values, "|")
+	if a.check = control.Named(name); a.check == nil {
+		return t.at.unknown("check digit", name, control.Names())
 	}
 	return nil
+}
+
+// positive says that a test cannot be turned round.
+func (t *test) positive() error {
+	return t.at.errorf("! goes before tests of one token, and %s is none", t.name)
 }
 
 func (c *compiler) register(name string, at token) (uint8, error) {
@@ -410,7 +448,7 @@ func (c *compiler) registerTest(a *arc, t *test) error {
 
 func (c *compiler) consumer(a *arc, t *test) (err error) {
 	if t.not {
-		return t.at.errorf("! goes before tests, and %s is none", t.name)
+		return t.positive()
 	}
 	switch t.name {
 	case "skip":
@@ -429,6 +467,9 @@ func (c *compiler) consumer(a *arc, t *test) (err error) {
 		if a.phrases, err = classOf(t); err == nil {
 			err = c.formTest(a, &test{name: begins, at: t.at})
 		}
+	case "text":
+		a.what = written
+		err = c.expression(a, t)
 	case "call":
 		a.what = called
 		i := slices.IndexFunc(c.pack.networks, func(n compiled) bool { return n.name == t.values[0] })
@@ -438,6 +479,32 @@ func (c *compiler) consumer(a *arc, t *test) (err error) {
 		a.network = int32(i)
 	}
 	return err
+}
+
+// maxInstructions is how many of RE2 all expressions of text of a file may have together.
+const maxInstructions = 4096
+
+// expression compiles what an arc consumes by an expression.
+func (c *compiler) expression(a *arc, t *test) error {
+	re, err := regexp.Compile(`^(?:` + t.values[0] + `)`)
+	if err != nil {
+		return t.at.errorf("no regular expression of RE2: %v", err)
+	}
+	if re.MatchString("") {
+		return t.at.errorf("an expression that matches nothing at all")
+	}
+	tree, err := syntax.Parse(re.String(), syntax.Perl)
+	if err == nil {
+		var prog *syntax.Prog
+		if prog, err = syntax.Compile(tree.Simplify()); err == nil {
+			a.size = len(prog.Inst)
+		}
+	}
+	if c.size += a.size; err != nil || c.size > maxInstructions {
+		return t.at.errorf("the expressions of the file have more than %d instructions; shorten repetitions such as {1,500}", maxInstructions)
+	}
+	a.expression = re
+	return nil
 }
 
 func (c *compiler) names() (names []string) {

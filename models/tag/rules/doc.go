@@ -31,6 +31,9 @@
 //	            it is a token for the next arc. Other tests are of the whole
 //	phrase:C|C  the longest entry of several words of these lists
 //	call:NAME   what another network consumes
+//	text:/RE/   what a regular expression (RE2) matches of the line from here on, at
+//	            most MaxText bytes; with check:NAME only if its check digit is
+//	            right (cif, cip, dni, iban, luhn, nass)
 //
 // Tests of a token:
 //
@@ -47,6 +50,8 @@
 //	                  all of two and more are; one and then small ones; a single capital
 //	digits alpha punct   made of digits, of letters, of neither
 //	first glued       first of its line; no blank before it
+//	behind:NAME|NAME  one of the five tokens before it in its line, signs aside, is one
+//	                  of the file's own words
 //	is:R=N below:R=N  a register holds N, or less
 //
 // Behind the slash: open (the span begins with what this arc consumes), close
@@ -60,6 +65,7 @@
 // which networks can begin with it; a token of running text costs one look-up.
 // From one token all networks together may try MaxSteps arcs; what was found
 // until then counts, and Machine.Exhausted says how often it came to that. Forms
-// of more than maxForm bytes are in no list and match no expression. So time is
-// linear in the text, whatever the rules.
+// of more than maxForm bytes are in no list and match no expression. What text:
+// may cost a note is bounded, too, and Machine.Costly says when that was not enough.
+// So time is linear in the text, whatever the rules.
 package rules

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"cmp"
 	"math/bits"
 	"slices"
@@ -18,7 +19,15 @@ const (
 	maxSteps = 256 // arcs that all networks together may try from one token
 	maxDepth = 16  // networks that call each other
 	maxForm  = 128 // bytes of a form that lists and expressions look at
+	MaxText  = 256 // bytes that an expression of text looks at
 )
+
+// maxWork is how many instructions of expressions of text may be spent on bytes of one
+// note, as counted at worst: some ten seconds.
+const maxWork = 1 << 33
+
+// wordsBehind is how many tokens before one behind: looks at, signs aside.
+const wordsBehind = 5
 
 // A Find is what a network found.
 type Find struct {
@@ -42,6 +51,8 @@ type Machine struct {
 	frames  []frame
 	finds   []Find
 	steps   int // left for this token
+	work    int // left for this note
+	limit   int // of work: maxWork
 	longest config
 	form    form
 	left    knownForm // of a token of which something was consumed
@@ -89,18 +100,22 @@ type frame struct {
 
 // NewMachine returns a machine for one goroutine.
 func (p *Pack) NewMachine() *Machine {
-	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders))}
+	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders)), limit: maxWork}
 }
 
 // Exhausted returns from how many tokens a search was ended by MaxSteps.
 func (m *Machine) Exhausted() int64 { return m.exhausted }
+
+// Costly tells whether expressions of text cost more on the last note than one note may:
+// what is found there is not all.
+func (m *Machine) Costly() bool { return m.work < 0 }
 
 // Finds returns what the networks find in a note: of each network the longest
 // from left to right, in the order of their first tokens. They may overlap. The
 // slice is good until the next call.
 func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
 	m.text, m.tokens, m.finds = text, tokens, m.finds[:0]
-	m.seen = m.seen[:0]
+	m.seen, m.work = m.seen[:0], m.limit
 	clear(m.blocked)
 	for _, t := range tokens {
 		m.seen = append(m.seen, m.look(text[t.Start:t.End]))
@@ -321,7 +336,7 @@ func (m *Machine) consume(c *config, a *arc) bool {
 		m.left = m.look(m.text[m.tokens[t].Start+c.offset : m.tokens[t].End])
 		known = &m.left
 	}
-	if !known.tests.fit(&a.need, &a.forbid) {
+	if !known.tests.fit(&a.need, &a.forbid) || a.behind != (outcomes{}) && !m.behind(t, &a.behind) {
 		return false
 	}
 	if a.what == peeked {
@@ -333,6 +348,8 @@ func (m *Machine) consume(c *config, a *arc) bool {
 	switch a.what {
 	case piece:
 		return m.take(c, a.pieces)
+	case written:
+		return m.match(c, a)
 	case phrase:
 		p := m.pack.resources.Lists.PhraseAt(m.text, m.tokens, int(t))
 		if c.offset > 0 || p.Class&a.phrases == 0 || p.Last > m.frames[c.frame].last {
@@ -343,6 +360,43 @@ func (m *Machine) consume(c *config, a *arc) bool {
 		c.token, c.offset = t+1, 0
 	}
 	return true
+}
+
+// behind tells whether one of the words before a token, in its line, passes a test.
+func (m *Machine) behind(t int32, want *outcomes) bool {
+	for n := 0; n < wordsBehind && t > 0 && m.tokens[t].Flags&pipeline.LineStart == 0; {
+		t--
+		if m.seen[t].tests.fit(want, &outcomes{}) {
+			return true
+		}
+		if wordAt(m.text[m.tokens[t].Start:]) {
+			n++
+		}
+	}
+	return false
+}
+
+// match consumes what the expression of an arc matches from the next place on, in the line.
+func (m *Machine) match(c *config, a *arc) bool {
+	start := m.begun(c)
+	line := m.text[start:min(len(m.text), int(start)+MaxText)]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	if m.work -= a.size * len(line); m.work < 0 {
+		return false
+	}
+	found := a.expression.Find(line)
+	if len(found) == 0 || a.check != nil && !a.check(found) {
+		return false
+	}
+	end := start + int32(len(found))
+	for c.offset = 0; int(c.token) < len(m.tokens) && m.tokens[c.token].End <= end; c.token++ {
+	}
+	if int(c.token) < len(m.tokens) {
+		c.offset = max(0, end-m.tokens[c.token].Start)
+	}
+	return c.token < m.frames[c.frame].last || c.token == m.frames[c.frame].last && c.offset == 0
 }
 
 // take consumes the first of the pieces that the token begins with, if more of
@@ -371,6 +425,12 @@ func (m *Machine) wordGoesOn(t int32) bool {
 	}
 	r, _ := utf8.DecodeRune(m.text[m.tokens[t].Start:])
 	return unicode.IsLetter(r)
+}
+
+// wordAt tells whether a text begins with a letter or digit.
+func wordAt(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // prefixFold returns how many bytes of text are the lower-case prefix, in

@@ -363,9 +363,9 @@ func parseTest(f token) (t test, err error) {
 	if !given {
 		return t, nil
 	}
-	if name == "match" {
+	if name == "match" || name == "text" {
 		if len(values) < 3 || values[0] != '/' || values[len(values)-1] != '/' {
-			return t, f.errorf("expected match:/RE/")
+			return t, f.errorf("expected %s:/RE/", name)
 		}
 		t.values = []string{values[1 : len(values)-1]}
 		return t, nil

@@ -90,6 +90,14 @@ func TestArcs(t *testing.T) {
 		{"recursion is bounded", "network x\n a form:( -> b\n b call:x -> c\n b cap -> c\n c form:) -> end\nnetwork n PERSON 0.9\n a call:x -> end", "[(((Ana)))]"},
 		{"a path stays in its line", "network n PERSON 0.9\n a cap -> b\n b cap -> end", "Ana\nPuig y [Eva Mas]"},
 		{"the surer network first", "network n PERSON 0.8\n a cap -> b\n b cap -> end\nnetwork m LOCATION 0.9\n a cap -> b\n b form:street -> end", "Ana [Oxford street]"},
+		{"expression of the text", "network n DNI 0.9\n a text:/HC-?\\d{6,8}\\b/ -> end", "Con [HC-123456], [HC123456] y HC-12"},
+		{"it begins with a token and ends within one", "network n DNI 0.9\n a text:/W\\d{6}/ -> end", "XW123455 [W123455]6"},
+		{"what it leaves of a token", "network n DNI 0.9\n a text:/W\\d{6}/ / open close -> b\n b form:x -> end", "[W123455]x W123455y"},
+		{"it stays in its line", "network n DNI 0.9\n a text:/HC\\s\\d+/ -> end", "[HC 12] HC\n12"},
+		{"check digit", "network n DNI 1\n a text:/W\\d{6}\\b/ check:luhn -> end", "[W123455] W123456"},
+		{"behind", "words record historia NHC\nnetwork n DNI 0.9\n a digits behind:record text:/\\d{8}\\b/ -> end", "Historia: ([12345678]) y [12345678], [12345678] [12345678] 12345678\n12345678"},
+		{"behind goes over five words", "words record historia\nnetwork n DNI 0.9\n a digits behind:record -> end", "historia de la que fe [1] 2"},
+		{"limit of an expression", "network n DNI 0.9 limit 2\n a text:/a(\\sa)*\\sb/ -> end", "a [a b] [a b]"},
 		{"nothing", "network n PERSON 0.9\n a skip -> end", "Ana"},
 	} {
 		text := strings.NewReplacer("[", "", "]", "").Replace(c.want)
@@ -127,6 +135,15 @@ func TestSyntax(t *testing.T) {
 		{"version 1\nnetwork n\n a form:a||b -> end", 3, 4, "empty"},
 		{"version 1\nnetwork n\n a cap:1 -> end", 3, 4, "no value"},
 		{"version 1\nnetwork n\n a match:/(/ -> end", 3, 4, "RE2"},
+		{"version 1\nnetwork n\n a text:/(/ -> end", 3, 4, "RE2"},
+		{"version 1\nnetwork n\n a text:/a*/ -> end", 3, 4, "nothing at all"},
+		{"version 1\nnetwork n\n a text:x -> end", 3, 4, "text:/RE/"},
+		{"version 1\nnetwork n\n a text:/\\d{900}/ -> b\n b text:/(\\pL{990}|x\\pL{990}|y\\pL{990}|z\\pL{990})/ -> end", 4, 4, "4096 instructions"},
+		{"version 1\nnetwork n\n a text:/x/ check:lunh -> end", 3, 13, "luhn"},
+		{"version 1\nnetwork n\n a any check:luhn -> end", 3, 4, "check goes with text"},
+		{"version 1\nnetwork n\n a any !behind:x -> end", 3, 8, "! goes before"},
+		{"version 1\nnetwork n\n a any behind:x -> end", 3, 8, "no words"},
+		{"version 1\nnetwork n\n a skip behind:x -> end\nwords x y", 3, 4, "peek"},
 		{"version 1\nnetwork n\n a list:Name -> end", 3, 4, "GivenName"},
 		{"version 1\nnetwork n\n a words:kin -> end", 3, 4, "no words"},
 		{"version 1\nnetwork n\n a call:m -> end", 3, 4, "no network"},
@@ -252,6 +269,7 @@ func TestTrace(t *testing.T) {
 func FuzzCompile(f *testing.F) {
 	f.Add(hard, "Ana Puig vive en Reus")
 	f.Add("version 1\nnetwork n PERSON 0.9\n a part:l / open -> b\n b cap -> end", "lAnna i lEva")
+	f.Add("version 1\nwords w ñ\nnetwork n PERSON 0.9\n a behind:w text:/[XYZ]?\\d+\\w/ check:dni -> end", "ñ X1234567L 12345678Z")
 	f.Add("version 1\nwords w ñ\nnetwork n PERSON 0.9\n a match:/.*/ peek -> b\n b words:w / set:a=1 add:a -> end", "a\nb")
 	f.Fuzz(func(t *testing.T, file, text string) {
 		p, err := rules.Compile(file, rules.Resources{})

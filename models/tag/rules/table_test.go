@@ -114,3 +114,24 @@ func keys(m map[string]outcomes) func(yield func(string) bool) {
 		}
 	}
 }
+
+// TestCostly: an expression that looks at the rest of the line from every token comes to
+// an end that is told; the same one on what a note may cost does not.
+func TestCostly(t *testing.T) {
+	p, err := Compile("version 1\nnetwork n DNI 0.9\n a text:/(a.*b|a+c|a)/ -> end\n", Resources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.NewMachine()
+	m.limit = 1 << 20
+	text, tokens := []byte(strings.Repeat("a ", 5_000)), make([]pipeline.Token, 5_000)
+	for i := range tokens {
+		tokens[i] = pipeline.Token{Start: int32(2 * i), End: int32(2*i + 1)}
+	}
+	if found := m.Finds(text, tokens); !m.Costly() || len(found) == 0 || len(found) == 5_000 {
+		t.Errorf("%d places, costly: %t", len(found), m.Costly())
+	}
+	if found := m.Finds(text[:200], tokens[:100]); m.Costly() || len(found) != 100 {
+		t.Errorf("%d places, costly: %t", len(found), m.Costly())
+	}
+}

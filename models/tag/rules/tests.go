@@ -19,6 +19,7 @@ const (
 	ofPlace                // where the token stands
 	ofRegister             // a register
 	consumer               // what the arc consumes, in place of one token
+	beside                 // of what is consumed, or of the tokens before it
 )
 
 // tests are all there are: what they ask, and whether they want values.
@@ -32,7 +33,8 @@ var tests = map[string]struct {
 	"digits": {ofForm, false}, "alpha": {ofForm, false}, "punct": {ofForm, false},
 	"first": {ofPlace, false}, "glued": {ofPlace, false}, "none": {ofPlace, false},
 	"is": {ofRegister, true}, "below": {ofRegister, true},
-	"skip": {consumer, false}, "peek": {consumer, false}, "part": {consumer, true}, "phrase": {consumer, true}, "call": {consumer, true},
+	"skip": {consumer, false}, "peek": {consumer, false}, "part": {consumer, true}, "phrase": {consumer, true}, "call": {consumer, true}, "text": {consumer, true},
+	"behind": {beside, true}, "check": {beside, true},
 }
 
 // begins is the test that goes with phrase: an entry of several words may begin

@@ -1,4 +1,4 @@
-// Package files opens what people and runs have written: rules and recognizers of the
+// Package files opens what people and runs have written: rules of the
 // house, lists of names and words as stages/resolve asks them, and an output tree as
 // what a system said of notes. Mistakes come with file, line and cause.
 package files
@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +17,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/form/recognizers"
 	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/models/word/morph"
@@ -65,26 +63,6 @@ func Packs(key string, paths []string, lists *gazetteer.Gazetteer) (packs []*rul
 	return packs, nil
 }
 
-// Recognizers compiles a file of recognizers that the house writes.
-func Recognizers(path string) (*recognizers.Set, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, exit.With(exit.Config, err, "name a file of recognizers")
-	}
-	s, err := recognizers.Compile(string(text))
-	if err != nil {
-		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the file; `velum help house-rules` tells what stands in it")
-	}
-	return s, nil
-}
-
-// IsRecognizers tells whether a path names a file of recognizers, and not one
-// of networks.
-func IsRecognizers(path string) bool {
-	ext := strings.ToLower(filepath.Ext(path))
-	return ext == ".yaml" || ext == ".yml"
-}
-
 // remedy of a mistake: the name that was meant, where one is near.
 func remedy(err error, otherwise string) string {
 	if wrong, ok := errors.AsType[*rules.SyntaxError](err); ok {
@@ -101,31 +79,10 @@ func Mistakes(path string, err error) (all []exit.Mistake) {
 		}
 		return all
 	}
-	if many, ok := errors.AsType[recognizers.FileErrors](err); ok {
-		for _, one := range many {
-			all = append(all, exit.Mistake{File: path, Message: one.Error()})
-		}
-		return all
-	}
 	if one, ok := errors.AsType[*rules.SyntaxError](err); ok {
 		return []exit.Mistake{{File: path, Message: one.Error(), Hint: remedy(one, "")}}
 	}
-	if one, ok := errors.AsType[*recognizers.FileError](err); ok {
-		return []exit.Mistake{{File: path, Message: one.Error()}}
-	}
 	return nil
-}
-
-// AllRecognizers compiles the files of patterns.files.
-func AllRecognizers(paths []string) (all []*recognizers.Set, err error) {
-	for _, path := range paths {
-		s, err := Recognizers(path)
-		if err != nil {
-			return nil, fmt.Errorf("patterns.files: %w", err)
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }
 
 // shippedWords are the lists of words that ship.

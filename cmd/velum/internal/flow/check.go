@@ -217,8 +217,6 @@ func (k *checker) tagging() *Model {
 	}
 	_, err := files.Words(r.Words...)
 	k.failed("resolve.words", err)
-	_, err = files.AllRecognizers(k.Patterns.Files)
-	k.failed("patterns.files", err)
 	if !lists {
 		return nil
 	}

@@ -29,9 +29,6 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	if err == nil {
 		o.Packs, err = files.Packs("resolve.packs", r.Packs, lists)
 	}
-	if err == nil {
-		o.Recognizers, err = files.AllRecognizers(f.Patterns.Files)
-	}
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,7 @@ type Inverse struct {
 
 // Patterns is which patterns are looked for.
 type Patterns struct {
-	Use   bool
-	Files []string
+	Use bool
 }
 
 // People is who is known, and who objects.
@@ -330,8 +329,6 @@ func (c *Config) findOptions() []option {
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 
-		opt("patterns.files", &p.Files, nil, "Files of recognizers that the house writes: regular expressions with scores, context and check digits, and lists of words (`velum help house-rules`, `velum teach rules check`). Their categories are the model's, or those of patterns.", shaping, aFile),
-
 		opt("people.table", &n.Table, "", "Table of known people, Parquet or CSV: columns patient_id, role, given, surname, name, birth_date, address, telephone, id, and more of each as surname2, id_card. They are found in the notes of their patient in any spelling; rows without a patient are staff and are looked for in all notes. Empty: nobody is known.", shaping, aFile, large),
 		opt("people.columns", &n.Columns, nil, "What the columns of people.table hold that have other names, as {apellido1: surname, NHC: id}.", shaping, valid(peopleField)),
 		opt("people.exclude", &n.Exclude, "", "Table of the ids of patients who object, Parquet or CSV, in a column patient_id or its only one: their notes are counted and left out, and so are notes that are nobody's. The output remembers them: they stay out of later runs without the list, until `velum run forget --take-back`. `velum check --exclude` proves it.", aFile, large),
@@ -346,7 +343,7 @@ func (c *Config) findOptions() []option {
 		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
 		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum teach gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile, large),
 		opt("resolve.spans", &r.Spans, "", "File of notes with the spans that others have found, a curator or another program, in any format of labelled notes with their text: they are masked beside what velum finds, as what they say. A note whose text there is another one, or with a label that has no counterpart (read.labels), is held back (bad_tags). In a pipe the rows have them, in a field spans of JSON.", shaping, aFile, large),
-		opt("resolve.packs", &r.Packs, nil, "Files of rules that people write (`velum teach rules`), whose finds stand beside those of the model; shipped names those of velum. Their categories must be the model's.", shaping, nameOrFile),
+		opt("resolve.packs", &r.Packs, nil, "Files of rules that people write (`velum teach rules`), whose finds stand beside those of the model; shipped names those of velum. Their categories are the model's, or those of patterns.", shaping, nameOrFile),
 		opt("resolve.words", &r.Words, nil, "Files that change the lists of words by which the rules of velum go (titles, kin, heads of centres, verbs of residence...): `words +title hna` adds, `words -title don` takes away, `words title dr dra` puts others in place. `velum teach rules words` prints the lists as they are used, `velum teach rules check` tells mistakes. Empty: the lists that ship, for Spanish and Catalan.", shaping, aFile),
 		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
 		opt("resolve.skip_rules", &r.SkipRules, nil, "Names of rules that are not applied.", shaping),

@@ -59,7 +59,6 @@ chmod 0400 study.key
 printf 'version 1\nwords ward sala planta\nnetwork ward LOCATION 0.9\n  begin words:ward -> name\n  name cap / open -> end\n' > old.atn
 { cat old.atn; printf 'words doctor dr dra\nnetwork doctor PERSON 0.9\n  begin words:doctor -> name\n  name cap / open -> end\n'; } > ours.atn
 printf 'version 1\nwords +title hna sor\n' > words.atn
-printf "version: 1\nrecognizers:\n  - {name: record, category: SANITARY_CARD_ID, context: [historia], patterns: [{regex: '%s', score: 0.6}]}\n" '\bHC-?\d{6,8}\b' > house.yml
 velum teach rules build --quiet shipped --out rules.velum > /dev/null
 cp gold.jsonl questions.jsonl
 cp few.jsonl anna.jsonl

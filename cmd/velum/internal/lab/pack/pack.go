@@ -4,7 +4,6 @@ package pack
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -53,22 +52,22 @@ func Check(c *console.Console, cfg *option.Config, paths []string) error {
 	return exit.With(exit.Config, wrong, "`velum help house-rules` tells what stands in such files")
 }
 
-// checkRules prints what a file of networks or recognizers holds.
+// checkRules prints what a file of networks holds.
 func checkRules(c *console.Console, cfg *option.Config, file string) error {
-	f, err := openFinder(cfg, file)
+	p, err := open(cfg, file)
 	if err != nil {
 		return err
 	}
 	var categories []string
-	for _, category := range f.categories {
+	for _, category := range p.Categories() {
 		categories = append(categories, category.String())
 	}
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{
-			"message_type": "rules", "file": file, f.called: f.names, "categories": categories, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(f.text))),
+			"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
 		})
 	}
-	_, err = c.Printf("%s: %s that find %s: %s\n", file, counted(len(f.names), f.called), strings.Join(categories, ", "), strings.Join(f.names, ", "))
+	_, err = c.Printf("%s: %s that find %s: %s\n", file, counted(len(p.Networks()), "networks"), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
 	return err
 }
 
@@ -158,11 +157,11 @@ type TraceOptions struct {
 
 // Trace prints what rules find in a sentence or a note, and on which paths.
 func Trace(ctx context.Context, c *console.Console, cfg *option.Config, file string, o *TraceOptions) error {
-	f, err := openFinder(cfg, file)
+	p, err := open(cfg, file)
 	if err != nil {
 		return err
 	}
-	t := &tracer{finder: f, out: c.Out, id: o.ID}
+	t := &tracer{Machine: p.NewMachine(), out: c.Out, id: o.ID}
 	if (o.Sentence == "") == (o.In == "") {
 		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
 	}
@@ -217,7 +216,7 @@ func (s *sentence) Next(b *pipeline.Batch) error {
 
 // tracer is a sink that prints the finds of a note.
 type tracer struct {
-	*finder
+	*rules.Machine
 	out   io.Writer
 	id    string // of the note; "": all
 	found bool
@@ -238,25 +237,24 @@ func (t *tracer) Put(b *pipeline.Batch) error {
 }
 
 func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
-	finds := t.trace(text, tokens)
+	finds := t.Trace(text, tokens)
 	if len(finds) == 0 {
 		_, err := fmt.Fprintln(t.out, "nothing found")
 		return err
 	}
-	kept := t.spans(nil, text, tokens)
+	kept := t.Spans(nil, text, tokens)
 	for _, f := range finds {
 		lost := ""
 		if !slices.ContainsFunc(kept, func(s pipeline.Span) bool {
-			return s.Start == f.start && s.End == f.end && s.Category == f.category
+			return s.Start == f.Start && s.End == f.End && s.Category == f.Category
 		}) {
 			lost = ", overlapped by a surer one"
 		}
-		if _, err := fmt.Fprintf(t.out, "%s  %.2f  %q  bytes %d to %d, %s %s%s\n", f.category, f.score, text[f.start:f.end], f.start, f.end,
-			strings.TrimSuffix(t.called, "s"), t.names[f.of], lost); err != nil {
+		if _, err := fmt.Fprintf(t.out, "%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost); err != nil {
 			return err
 		}
-		for _, step := range f.steps {
-			if _, err := fmt.Fprintln(t.out, "    "+step); err != nil {
+		for _, s := range f.Steps {
+			if _, err := fmt.Fprintf(t.out, "    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End]); err != nil {
 				return err
 			}
 		}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -40,7 +40,7 @@ func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, wit
 
 // scored runs a file of rules over labelled notes.
 func scored(ctx context.Context, cfg *option.Config, file, gold string) (*networkScores, error) {
-	f, err := openFinder(cfg, file)
+	p, err := open(cfg, file)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func scored(ctx context.Context, cfg *option.Config, file, gold string) (*networ
 	if err != nil {
 		return nil, err
 	}
-	s := newScores(f)
+	s := newScores(p)
 	err = pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, s, nil)
 	return s, errors.Join(flow.InputError(err), src.Close())
 }
@@ -120,8 +120,9 @@ func share(a, b int) float64 {
 
 // networkScores is a sink that scores finds.
 type networkScores struct {
-	*finder
-	networks []right // or recognizers
+	pack     *rules.Pack
+	machine  *rules.Machine
+	networks []right
 	total    map[pipeline.Category]*right
 	notes    int
 	found    []pipeline.Span
@@ -129,9 +130,9 @@ type networkScores struct {
 	than     *change   // from the rules as they were; nil where none are named
 }
 
-func newScores(f *finder) *networkScores {
-	s := &networkScores{finder: f, networks: make([]right, len(f.names)), total: map[pipeline.Category]*right{}}
-	for _, category := range f.categories {
+func newScores(p *rules.Pack) *networkScores {
+	s := &networkScores{pack: p, machine: p.NewMachine(), networks: make([]right, len(p.Networks())), total: map[pipeline.Category]*right{}}
+	for _, category := range p.Categories() {
 		s.total[category] = &right{}
 	}
 	return s
@@ -151,14 +152,14 @@ func (s *networkScores) Put(b *pipeline.Batch) error {
 func (s *networkScores) add(b *pipeline.Batch, i int) {
 	s.notes++
 	gold := b.Gold.At(i)
-	for _, f := range s.trace(b.Text.At(i), b.Tokens.At(i)) {
-		n := &s.networks[f.of]
+	for _, f := range s.machine.Finds(b.Text.At(i), b.Tokens.At(i)) {
+		n := &s.networks[f.Network]
 		n.Finds++
-		if overlaps(gold, f.start, f.end, f.category) {
+		if overlaps(gold, f.Start, f.End, f.Category) {
 			n.Right++
 		}
 	}
-	s.found = s.spans(s.found[:0], b.Text.At(i), b.Tokens.At(i))
+	s.found = s.machine.Spans(s.found[:0], b.Text.At(i), b.Tokens.At(i))
 	s.together(string(b.ID.At(i)), gold)
 }
 
@@ -207,22 +208,22 @@ func (s *networkScores) print(c *console.Console) error {
 	if c.JSON {
 		networks, categories := map[string]right{}, map[string]right{}
 		for i, n := range s.networks {
-			networks[s.names[i]] = n
+			networks[s.pack.Networks()[i]] = n
 		}
 		for category, t := range s.total {
 			categories[category.String()] = *t
 		}
 		return json.NewEncoder(c.Out).Encode(map[string]any{
-			"message_type": "rules", "notes": s.notes, s.called: networks, "categories": categories, "errors": s.mistakes, "changed": s.than,
+			"message_type": "rules", "notes": s.notes, "networks": networks, "categories": categories, "errors": s.mistakes, "changed": s.than,
 		})
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\tfinds\tright\tprecision\n", strings.TrimSuffix(s.called, "s"))
+	fmt.Fprintln(w, "network\tfinds\tright\tprecision")
 	for i, n := range s.networks {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\n", s.names[i], n.Finds, n.Right, n.precision())
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\n", s.pack.Networks()[i], n.Finds, n.Right, n.precision())
 	}
 	fmt.Fprintf(w, "\ncategory\tfinds\tright\tprecision\tgold\tfound\trecall\tF1\n")
-	for _, category := range s.categories {
+	for _, category := range s.pack.Categories() {
 		t := s.total[category]
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%d\t%d\t%.3f\t%.3f\n", category, t.Finds, t.Right, t.precision(), t.Gold, t.Found, t.recall(), t.f1())
 	}
