@@ -1,9 +1,12 @@
 package resolve
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/form/dates"
 	"github.com/velum-health/velum/models/tag/overlap"
@@ -323,9 +326,30 @@ func (w *worker) fromModel() {
 		if len(probs) == len(w.model) {
 			s.Score = min(probs[i], 1)
 		}
+		s.Start, s.End = unquoted(w.text, s.Start, s.End)
 		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byModel)})
 	}
 	w.traced("model", true)
+}
+
+// quotes are quotation marks. A network takes them for a part of the name that they stand around.
+const quotes = "\"'“”‘’«»"
+
+// unquoted returns text[start:end] without the quotation mark at its begin or end of
+// which no partner stands within.
+func unquoted(text []byte, start, end int32) (int32, int32) {
+	if bytes.IndexAny(text[start:end], quotes) < 0 {
+		return start, end
+	}
+	first, width := utf8.DecodeRune(text[start:end])
+	if from := start + int32(width); strings.ContainsRune(quotes, first) && from < end && bytes.IndexAny(text[from:end], quotes) < 0 {
+		return from, end
+	}
+	last, width := utf8.DecodeLastRune(text[start:end])
+	if to := end - int32(width); strings.ContainsRune(quotes, last) && to > start && bytes.IndexAny(text[start:to], quotes) < 0 {
+		return start, to
+	}
+	return start, end
 }
 
 // matches returns what patterns found in the note.
