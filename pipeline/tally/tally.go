@@ -31,6 +31,7 @@ const (
 	Foreign    Of = "foreign"          // masked notes in another language; has no second part
 	Chosen     Of = "chosen"           // notes, by what they were chosen for
 	WithSpans  Of = "notes_with_spans" // notes; has no second part
+	Empty      Of = "empty"            // masked notes without text; has no second part
 	Rule       Of = "rule"             // uses, by name
 	Always     Of = "always"           // uses of an entry, by its number in the configuration
 	Never      Of = "never"            // the same

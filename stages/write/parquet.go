@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -379,6 +380,9 @@ func (u *Unit) putMasked(b *pipeline.Batch) error {
 		t.columns[maskedText].bytes(b.Masked.At(i))
 		t.columns[maskedModel].bytes(model)
 		u.countSpans(b.Spans.At(i))
+		if len(bytes.TrimSpace(b.Masked.At(i))) == 0 {
+			u.counted.empty++
+		}
 		for k := maskedCounts; k < len(u.counts); k++ {
 			t.columns[k].int32(u.counts[k])
 		}
@@ -677,6 +681,7 @@ type counted struct {
 	risk       calibrate.Source
 	parts      calibrate.Parts // by name of tally.DoubtBy
 	withSpans  int64
+	empty      int64
 }
 
 func newCounted() counted {
@@ -711,5 +716,6 @@ func (t *counted) named() (m tally.Counts) {
 		m.Note(tally.Chosen, string(choiceNames[c]), n)
 	}
 	m.Note(tally.WithSpans, "", t.withSpans)
+	m.Note(tally.Empty, "", t.empty)
 	return m
 }

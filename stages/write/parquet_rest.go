@@ -294,6 +294,9 @@ func (c *rowCopier) count(number int64, row parquet.Row) {
 	switch c.kind {
 	case "masked":
 		c.masked++
+		if strings.TrimSpace(c.text(row, "text")) == "" {
+			c.gone.Note(tally.Empty, "", 1)
+		}
 	case "notes":
 		confidence := c.value(row, "confidence").Float()
 		bin := calibrate.BinName(calibrate.DoubtBin(confidence))

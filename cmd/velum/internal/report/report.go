@@ -50,6 +50,8 @@ type Report struct {
 	Languages  []named     `json:"languages,omitempty"`
 	Confidence []Bin       `json:"confidence,omitempty"`
 	Folders    []folder    `json:"folders"`
+	Rows       []FileRows  `json:"rows,omitempty"`  // of the files of which most was set aside, or of all
+	Files      int         `json:"files,omitempty"` // that Rows is of
 	Selection  *Selection  `json:"selection,omitempty"`
 	Uses       *reportUses `json:"uses,omitempty"`
 	Anonymity  *Anonymity  `json:"k_anonymity,omitempty"`
@@ -114,6 +116,7 @@ type reportNotes struct {
 	Excluded    int64   `json:"excluded,omitempty"` // of people who object: left out, and no part of the quarantine
 	Allowed     float64 `json:"quarantined_allowed"`
 	WithSpans   int64   `json:"with_spans"`
+	Empty       int64   `json:"empty,omitempty"`         // masked, and without text
 	Duplicates  *int64  `json:"duplicate_ids,omitempty"` // ids that came before; nil when ids are dropped
 }
 
@@ -262,7 +265,8 @@ type Input struct {
 	Attacks    *Attacks       // nil: none
 	Reading    *audit.Reading // of a sample, by people; nil: none
 	Duplicates *int64
-	Version    string // of velum
+	Rows       []FileRows // of all files
+	Version    string     // of velum
 }
 
 // Rounded keeps four digits, so that reports are the same everywhere.
@@ -277,10 +281,10 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
-			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Duplicates: in.Duplicates,
+			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Empty: c.Tally.Get(tally.Empty, ""), Duplicates: in.Duplicates,
 		},
 		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
-		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Selection: in.Selection,
+		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Rows: worst(in.Rows), Files: len(in.Rows), Selection: in.Selection,
 		Anonymity: in.Anonymity, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
@@ -603,7 +607,7 @@ func (r *Report) said(code string, values []value) string {
 func (r *Report) Public() *Report {
 	p := *r
 	p.Private, p.Findings = false, []reportFinding{}
-	p.Damaged = nil // each names its file
+	p.Damaged, p.Rows, p.Files = nil, nil, 0 // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
 	p.Leak, p.Calendar, p.Order, p.Trend, p.Configuration.Options = nil, nil, nil, nil, nil
 	p.Risk = r.Risk.public()

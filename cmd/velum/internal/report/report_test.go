@@ -48,7 +48,7 @@ func reportSample(t *testing.T) *Report {
 			"doubt_by/language/es/0": 40 * k, "doubt_by/language/ca/9": 30 * k, "doubt_by/language/es/14": 20 * k, "doubt_by/language/es/17": 6 * k,
 			"doubt_by/center/7/A/0": 40 * k, "doubt_by/center/7/A/9": 30 * k, "doubt_by/center//14": 20 * k, "doubt_by/center//17": 6 * k,
 			"unknown_words": 270 * k, "foreign": 2 * k,
-			"notes_with_spans": 44 * k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
+			"notes_with_spans": 44 * k, "empty": k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
 			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k,
 		}
 	}
@@ -77,6 +77,8 @@ func reportSample(t *testing.T) *Report {
 			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}, Measured: measured(), Risk: calibrated()},
 		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5, Interval: [2]float64{0.98, 0.996}},
 		Always: 2, Never: 1, Duplicates: &duplicates,
+		Rows: []FileRows{{File: "month=2026-01/a.parquet", Rows: 980, Masked: 980, Aside: map[string]int64{}},
+			{File: "month=2026-02/b.parquet", Rows: 19_600, Masked: 19_360, Excluded: 40, Aside: map[string]int64{"bad_row": 150, "too_long": 50}}},
 		Anonymity: &Anonymity{K: 5, Share: 0.0123, Columns: []GeneralizedColumn{{Name: hostile, Level: 1, Levels: 5}},
 			Sizes: &anonymity.Sizes{Groups: 12, Smallest: 5, Suppressed: 240, Notes: 20160, Under: [7]int64{3, 4, 9, 10, 12, 20, 22}, UnderNotes: [7]int64{3, 5, 24, 33, 60, 350, 480}}},
 		Attacks: &Attacks{

@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -131,6 +130,9 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 			return err
 		}
 	}
+	if in.Rows, err = writeRows(f); err != nil {
+		return err
+	}
 	r := report.New(f.Manifest, in)
 	if why := r.Leak.TooMuch(); why != "" {
 		return exit.Errorf(exit.Privacy, "raise tag.recall or correct the policy; gate.max_leak sets the limit", "%s: nothing was committed", why)
@@ -141,7 +143,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if err := l.ledger.Note(f.Manifest, audit.NewSketch(ids), in.Anonymity); err != nil {
 		return err
 	}
-	return cmp.Or(writeRows(f), r.Write(f))
+	return r.Write(f)
 }
 
 func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {

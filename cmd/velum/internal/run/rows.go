@@ -4,43 +4,62 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// asideRow is a note that was set aside.
+// asideRow is a note that was set aside: its row of the unit, why, and its line of a file of text.
 type asideRow struct {
 	Row    int64  `parquet:"row"`
 	Reason string `parquet:"reason"`
 	Line   int64  `parquet:"line"`
 }
 
+// rowsHeader names the columns of rows.csv. part and row say where a note that was set aside stands: the part of the private
+// tree, and its row there.
+var rowsHeader = []string{"file", "outcome", "reason", "rows", "line", "row", "part"}
+
 // writeRows writes rows.csv of the private tree: what became of every row of every file. Its lines have file, outcome (masked,
-// quarantined, excluded, unread), reason, rows, and line, which is that of a file of text, or 0. Of a file all rows add up to what it
-// has, and of an output to what its manifest says.
-func writeRows(f *commit.Final) error {
+// quarantined, excluded, unread), reason, rows, line, which is that of a file of text, or 0, and where the note stands. Of a file
+// all rows add up to what it has, and of an output to what its manifest says. It returns the same, added up by file.
+func writeRows(f *commit.Final) ([]report.FileRows, error) {
+	before, err := asideBefore(f)
+	if err != nil {
+		return nil, err
+	}
 	part, err := f.Create("rows", "rows.csv", true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w := csv.NewWriter(part)
-	put := func(file, outcome, reason string, rows, line int64) {
+	_ = w.Write(rowsHeader) // w.Error has it
+	var sums report.RowSums
+	put := func(file, outcome, reason string, rows int64, at asideRow, part string) {
 		if reason == pipeline.Excluded.String() {
 			outcome = "excluded"
 		}
-		_ = w.Write([]string{file, outcome, reason, strconv.FormatInt(rows, 10), strconv.FormatInt(line, 10)}) // w.Error has it
+		sums.Add(file, outcome, reason, rows)
+		_ = w.Write([]string{file, outcome, reason, strconv.FormatInt(rows, 10), strconv.FormatInt(at.Line, 10), strconv.FormatInt(at.Row, 10), part})
 	}
-	_ = w.Write([]string{"file", "outcome", "reason", "rows", "line"})
 	for i := range f.Manifest.Units {
 		u := &f.Manifest.Units[i]
 		var aside []asideRow
+		var from string
 		for _, p := range u.Parts {
 			if p.Kind != "quarantine" {
+				continue
+			}
+			from = p.Path
+			if aside = before[from]; len(aside) > 0 {
 				continue
 			}
 			data, err := f.Read(p)
@@ -48,7 +67,7 @@ func writeRows(f *commit.Final) error {
 				err = tagged.RowsIn(p.Path, bytes.NewReader(data), func(r asideRow) error { aside = append(aside, r); return nil })
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.Path, err)
+				return nil, fmt.Errorf("%s: %w", p.Path, err)
 			}
 		}
 		slices.SortFunc(aside, func(a, b asideRow) int { return cmp.Compare(a.Row, b.Row) })
@@ -56,7 +75,7 @@ func writeRows(f *commit.Final) error {
 			left := file.Rows
 			for _, r := range aside {
 				if !file.Shares || r.Row >= file.First && r.Row < file.First+file.Rows {
-					put(file.Input, "quarantined", r.Reason, 1, r.Line)
+					put(file.Input, "quarantined", r.Reason, 1, r, from)
 					left--
 				}
 			}
@@ -66,16 +85,49 @@ func writeRows(f *commit.Final) error {
 				} else {
 					masked, left = left, 0
 				}
-				put(file.Input, "masked", "", masked, 0)
+				put(file.Input, "masked", "", masked, asideRow{}, "")
 			}
 			if left > 0 { // nothing of it could be decoded
-				put(file.Input, "quarantined", pipeline.BadUnit.String(), left, 0)
+				put(file.Input, "quarantined", pipeline.BadUnit.String(), left, asideRow{}, "")
 			}
 		}
 	}
 	for _, bad := range f.Manifest.BadInputs {
-		put(bad.Input, "unread", bad.Cause, 0, 0)
+		put(bad.Input, "unread", bad.Cause, 0, asideRow{}, "")
 	}
 	w.Flush()
-	return w.Error()
+	return sums.Files, w.Error()
+}
+
+// asideBefore returns what rows.csv of the last commit says of notes that were set aside, by their part: the name of a part
+// holds a digest of its bytes, so that none of these has to be opened. It is empty where that file is of an older velum, or
+// not as it was.
+func asideBefore(f *commit.Final) (map[string][]asideRow, error) {
+	by := map[string][]asideRow{}
+	for _, p := range f.Before {
+		if p.Kind != "rows" {
+			continue
+		}
+		data, err := f.Read(p)
+		if _, changed := errors.AsType[*durable.IntegrityError](err); changed {
+			return by, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines := csv.NewReader(bytes.NewReader(data))
+		lines.FieldsPerRecord, lines.ReuseRecord = len(rowsHeader), true
+		for {
+			line, err := lines.Read()
+			if err != nil { // the end, or the columns of an older velum
+				return by, nil
+			}
+			at, bad := strconv.ParseInt(line[4], 10, 64)
+			row, worse := strconv.ParseInt(line[5], 10, 64)
+			if part := line[6]; part != "" && bad == nil && worse == nil {
+				by[part] = append(by[part], asideRow{row, strings.Clone(line[2]), at})
+			}
+		}
+	}
+	return by, nil
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -616,15 +617,18 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 }
 
 func (s *summary) table(w io.Writer) error {
-	kept, lost := "", ""
+	kept, lost, empty := "", "", ""
+	if n := s.Tally.Get(tally.Empty, ""); n > 0 {
+		empty = fmt.Sprintf(" (%d of them empty)", n)
+	}
 	if s.Lost > 0 {
 		lost = fmt.Sprintf(", %d words lost (masked, and in a list of what is safe)", s.Lost)
 	}
 	if s.Kept > 0 {
 		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
 	}
-	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine%s; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
-		s.Rows, s.Masked, s.Quarantined, lost, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
+	_, err := fmt.Fprintf(w, "%d notes: %d masked%s, %d in quarantine%s; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
+		s.Rows, s.Masked, empty, s.Quarantined, lost, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
 	return err
 }
 

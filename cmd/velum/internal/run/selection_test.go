@@ -313,8 +313,8 @@ func (o *opened) OpenFile(name string, flag int, perm fs.FileMode) (durable.File
 	return o.FS.OpenFile(name, flag, perm)
 }
 
-// TestNight: when a unit is added, of those before it the summaries are read, what was set aside (for rows.csv) and of
-// candidates those parts in which others are chosen now; the trees are those of one run.
+// TestNight: when a unit is added, of those before it the summaries are read, and of candidates those parts in which others are
+// chosen now. What was set aside of them stands in rows.csv of before. The trees are those of one run.
 func TestNight(t *testing.T) {
 	tmp := t.TempDir()
 	night, whole := newLastStepRun(t), newLastStepRun(t)
@@ -339,14 +339,17 @@ func TestNight(t *testing.T) {
 	if n := night.disk.kinds["summary"]; n != 4 {
 		t.Errorf("%d summaries were read", n)
 	}
+	if n := night.disk.kinds["quarantine"]; n != 1 {
+		t.Errorf("%d parts of quarantine were opened, not that of the new unit", n)
+	}
 
 	night.config.Report.Lang = "ca" // the last step is done again, with the same choice
 	night.disk.kinds = map[string]int{}
 	if _, err := night.do(t.Context(), t, filepath.Join(tmp, "night")); err != nil {
 		t.Fatal(err)
 	}
-	if n := night.disk.kinds["candidates"]; n > 0 {
-		t.Errorf("%d parts of candidates were opened for the same choice", n)
+	if n := night.disk.kinds["candidates"] + night.disk.kinds["quarantine"]; n > 0 {
+		t.Errorf("%d parts of candidates and quarantine were opened for the same choice", n)
 	}
 	selected, err := filepath.Glob(filepath.Join(tmp, "night.private", "selected", "*"))
 	if err != nil || len(selected) != 1 {
