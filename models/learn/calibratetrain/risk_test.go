@@ -127,17 +127,6 @@ func TestFew(t *testing.T) {
 	}
 }
 
-func TestDoubtBin(t *testing.T) {
-	for _, c := range []struct {
-		confidence float32
-		want       int
-	}{{1, 0}, {1.0001, 0}, {0.99999, 1}, {0.9999, 4}, {0.999, 8}, {0.99, 11}, {0.9, 14}, {0.75, 16}, {0.51, 16}, {0.5, 17}, {0, 17}, {-1, 17}} {
-		if got := calibrate.DoubtBin(c.confidence); got != c.want {
-			t.Errorf("%v: bin %d, want %d", c.confidence, got, c.want)
-		}
-	}
-}
-
 // What people found in a sample moves the number to where it is, and narrows it; and
 // what leaks is divided among the categories.
 func TestOutlookRead(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/models/number/modelfile"
-	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/word/morph"
 )
 
@@ -130,29 +128,6 @@ func TestRuleFor(t *testing.T) {
 			t.Errorf("%s: rule %+v gives %q, want %q", tt.form, r, got, tt.lemma)
 		}
 	}
-	if got := string((&morph.Rule{Cut: 3, Add: "x"}).Apply(nil, []byte("ab"), []byte("ab"))); got != "ab" {
-		t.Errorf("a form shorter than the cut: %q", got)
-	}
-}
-
-// Short forms and endings of all shapes and tags have keys of their own.
-func TestKeysDiffer(t *testing.T) {
-	seen := map[uint64]string{}
-	see := func(key uint64, name string) {
-		if seen[key] != "" {
-			t.Fatalf("%s and %s have one key", seen[key], name)
-		}
-		seen[key] = name
-	}
-	for a := range 256 {
-		for _, form := range [][]byte{{byte(a)}, {'x', byte(a)}, {byte(a), 'y', 'z'}} {
-			see(morph.FormKey(form), fmt.Sprintf("form %q", form))
-			for under := range byte(30) {
-				see(morph.EndingKey(morph.SeedTag, under, form), fmt.Sprintf("shape %d %q", under, form))
-				see(morph.EndingKey(morph.SeedEnding, under, form), fmt.Sprintf("tag %d %q", under, form))
-			}
-		}
-	}
 }
 
 // The same treebank gives the same bytes, and the file reads back.
@@ -179,39 +154,6 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A file that is whole but no lexicon gives an error and no panic.
-func TestOpenDamaged(t *testing.T) {
-	f, err := modelfile.Parse((morph.POS{Model: toy(t)}).Data())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range f.Sections() {
-		for _, data := range [][]byte{nil, s.Data[:len(s.Data)/2&^3], append(slices.Clone(s.Data), s.Data...), bytes.Repeat([]byte{0xFF}, len(s.Data))} {
-			sections := slices.Clone(f.Sections())
-			sections[i].Data = data
-			var b bytes.Buffer
-			if err := modelfile.Write(&b, toy(t).Header(), sections...); err != nil {
-				t.Fatal(err)
-			}
-			m, err := morph.Open(b.Bytes())
-			if err != nil {
-				continue
-			}
-			if s.Name != "key" { // other hashes are another lexicon
-				t.Errorf("section %s with %d bytes: no error", s.Name, len(data))
-			}
-			m.AppendLemma(nil, []byte("rosas"))
-		}
-	}
-	var b bytes.Buffer
-	if err := modelfile.Write(&b, morph.Header{Kind: "crf"}, f.Sections()...); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := morph.Open(b.Bytes()); err == nil {
-		t.Error("another kind of file: no error")
-	}
-}
-
 // Folds score every word once, on a model that has not seen its sentence.
 func TestFolds(t *testing.T) {
 	var all [][]Word
@@ -232,27 +174,6 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// Both halves are slots of a tagger and need no memory.
-func TestSlots(t *testing.T) {
-	m := toy(t)
-	var slots = []interface {
-		features.Slot
-		features.Stored
-	}{morph.POS{Model: m}, morph.Lemma{Model: m}}
-	buf, form := make([]byte, 0, 64), []byte("Niñas")
-	for i, want := range []string{"PROPN", "Niñas"} {
-		if got := string(slots[i].Value(nil, form)); got != want {
-			t.Errorf("%s: %q, want %q", slots[i].Kind(), got, want)
-		}
-		if n := testing.AllocsPerRun(20, func() { buf = slots[i].Value(buf[:0], form) }); n != 0 {
-			t.Errorf("%s: %v allocations", slots[i].Kind(), n)
-		}
-		if !bytes.Equal(slots[i].Data(), (morph.POS{Model: m}).Data()) {
-			t.Errorf("%s: other data", slots[i].Kind())
-		}
-	}
-}
-
 func FuzzSentences(f *testing.F) {
 	f.Add(toyTreebank)
 	f.Add("0\ta\ta\tX\t_\t_\t_\t_\t_\t_")
@@ -269,27 +190,6 @@ func FuzzSentences(f *testing.F) {
 			}
 		}
 	})
-}
-
-func FuzzOpen(f *testing.F) {
-	f.Add((morph.POS{Model: toy(f)}).Data())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := morph.Open(data); err == nil {
-			m.AppendPOS(nil, []byte("rosas"))
-			m.AppendLemma(nil, []byte("rosas"))
-		}
-	})
-}
-
-func BenchmarkPOSAndLemma(b *testing.B) {
-	m := toy(b)
-	forms := [][]byte{[]byte("rosas"), []byte("Vallserena"), []byte("del"), []byte("12/03/2024")}
-	buf := make([]byte, 0, 64)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		buf = m.AppendPOS(buf[:0], forms[i%4])
-		buf = m.AppendLemma(buf[:0], forms[i%4])
-	}
 }
 
 // An ending that fewer forms have than Options.Least says nothing of its own: what it would say is left to the shorter one.

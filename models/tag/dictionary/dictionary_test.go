@@ -155,45 +155,6 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// TestFrequencies counts by hand: Carmen in María Carmen, particles, initials,
-// words that nobody writes.
-func TestFrequencies(t *testing.T) {
-	b := gazetteer.NewBuilder()
-	for _, e := range []gazetteer.Entry{
-		{Form: "Carmen", Class: gazetteer.GivenName, Frequency: 30}, {Form: "María Carmen", Class: gazetteer.GivenName, Frequency: 20},
-		{Form: "de la Cruz", Class: gazetteer.Surname, Frequency: 10}, {Form: "Cruz", Class: gazetteer.Surname, Frequency: 5},
-		{Form: "M.", Class: gazetteer.GivenName, Frequency: 7}, {Form: "Vic", Class: gazetteer.Municipality, Frequency: 100},
-	} {
-		b.Add(e)
-	}
-	table, err := b.Table("t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, sum := dictionarytrain.Words(gazetteer.GivenName|gazetteer.Surname, table)
-	if len(list) != 2 || sum != 30+20+20+10+10+10+5 {
-		t.Fatalf("%d words, sum %g", len(list), sum)
-	}
-	seen := dictionarytrain.NewCounter()
-	text := "CARMEN y cármen a 12 casa"
-	seen.Add([]byte(text), tokensOf(text))
-	if seen.Tokens() != 3 { // a, y and 12 are no words of two letters
-		t.Fatalf("%d tokens", seen.Tokens())
-	}
-	words := dictionarytrain.Frequencies(list, sum, dictionarytrain.List{gazetteer.Hash([]byte("cruz")): 4, gazetteer.Hash([]byte("casa")): 4}, 8, seen)
-	for form, want := range map[string]dictionary.Word{
-		"carmen": {Positive: 50.0 / 105, Archive: 2.0 / 3},
-		"cruz":   {Positive: 15.0 / 105, Negative: 0.5, Archive: 0.5 / 3},
-	} {
-		if got := words[gazetteer.Hash([]byte(form))]; got != want {
-			t.Errorf("%s: %+v, want %+v", form, got, want)
-		}
-	}
-	if len(words) != 2 {
-		t.Errorf("%d words", len(words))
-	}
-}
-
 // drawn is a model and notes over a few words.
 func drawn(t *rapid.T) (words map[string]dictionary.Word, p dictionary.Params, text string, gold []pipeline.Span) {
 	freq := rapid.SampledFrom([]float32{0, 1e-5, 1e-4, 1e-3, 1e-2})
@@ -306,35 +267,6 @@ func TestBruteForce(t *testing.T) {
 			t.Fatalf("tuner: %g and %g; %d right of %d, %d gold", precision, recall, right, len(spans), len(gold))
 		}
 	})
-}
-
-// TestTune wants parameters that part names from words where the frequencies
-// do, with either method.
-func TestTune(t *testing.T) {
-	words := map[string]dictionary.Word{
-		"rosa": {Positive: 1e-3, Negative: 1e-7, Archive: 1e-5}, "puig": {Positive: 1e-4, Archive: 1e-6},
-		"mar": {Positive: 1e-6, Negative: 1e-2, Archive: 1e-2}, "cruz": {Positive: 1e-5, Negative: 1e-2, Archive: 1e-2},
-	}
-	text := "viene Rosa Puig al Mar / Cruz roja / ROSA Puig y Puig mar"
-	tokens := tokensOf(text)
-	person, _ := pipeline.ParseCategory("PERSON")
-	span := func(i, j int) pipeline.Span {
-		return pipeline.Span{Start: tokens[i].Start, End: tokens[j].End, Category: person}
-	}
-	for _, method := range []dictionary.Method{dictionary.Binary, dictionary.Divergence} {
-		tuner := dictionarytrain.NewTuner(modelOf(t, dictionary.Defaults(method), words))
-		tuner.Add([]byte(text), tokens, []pipeline.Span{span(1, 2), span(7, 8), span(10, 10)})
-		p := tuner.Tune(method)
-		if _, _, f1 := tuner.F1(p); f1 != 1 {
-			t.Errorf("%s: F1 %g with %+v", method, f1, p)
-		}
-		if method == dictionary.Divergence && p.Share != 1 { // of equals the first that is tried: the plain formula
-			t.Errorf("share %g", p.Share)
-		}
-		if again := tuner.Tune(method); again != p {
-			t.Errorf("%s: another turn, other parameters", method)
-		}
-	}
 }
 
 func TestRefused(t *testing.T) {
