@@ -103,3 +103,74 @@ func TestStandingReading(t *testing.T) {
 		}
 	}
 }
+
+// Months of which different shares were read make one bound: whatever leaks in which of them, in all samples together it holds with 95 of 100 at least.
+// Every outcome of two and three months is added up, so that chance decides nothing here.
+func TestJoinedCoverage(t *testing.T) {
+	choose := func(n, k int64) float64 {
+		c := 1.0
+		for i := range k {
+			c = c * float64(n-i) / float64(i+1)
+		}
+		return c
+	}
+	for _, c := range []struct{ notes, read []int64 }{
+		{[]int64{20, 20}, []int64{10, 10}}, {[]int64{20, 20}, []int64{15, 5}}, {[]int64{30, 10}, []int64{6, 10}}, {[]int64{30, 10}, []int64{20, 1}},
+		{[]int64{24, 5}, []int64{8, 3}}, {[]int64{10, 10, 10}, []int64{3, 5, 9}}, {[]int64{16, 8, 4}, []int64{8, 4, 2}},
+	} {
+		m := &commit.Manifest{}
+		for k, n := range c.notes {
+			m.Counts.Masked += n
+			m.Units = append(m.Units, commit.UnitRecord{Parts: []commit.PartRecord{{Kind: "masked", SHA256: fmt.Sprint("part", k), Rows: n}}})
+		}
+		bounds := map[string]int64{}
+		bound := func(found []int64) int64 {
+			key := fmt.Sprint(found)
+			if b, ok := bounds[key]; ok {
+				return b
+			}
+			var valid []*Reading
+			for k, n := range c.notes {
+				valid = append(valid, &Reading{Read: c.read[k], Leaks: found[k], Extent: ExtentOf(&commit.Manifest{Units: m.Units[k : k+1]}, nil),
+					Strata: []Stratum{{To: 18, Notes: n, Read: c.read[k], Leaks: found[k]}}})
+			}
+			bounds[key] = int64(joined(valid, m).Upper()*float64(m.Counts.Masked) + 1e-9)
+			return bounds[key]
+		}
+		least := 1.0
+		var outcomes func(leaks, found []int64, p float64) float64
+		outcomes = func(leaks, found []int64, p float64) (holds float64) {
+			k := len(found)
+			if k == len(leaks) {
+				total := int64(0)
+				for _, n := range leaks {
+					total += n
+				}
+				if bound(found) < total {
+					return 0
+				}
+				return p
+			}
+			for x := max(0, c.read[k]+leaks[k]-c.notes[k]); x <= min(c.read[k], leaks[k]); x++ {
+				q := choose(leaks[k], x) * choose(c.notes[k]-leaks[k], c.read[k]-x) / choose(c.notes[k], c.read[k])
+				holds += outcomes(leaks, append(found[:k:k], x), p*q)
+			}
+			return holds
+		}
+		var archives func(leaks []int64)
+		archives = func(leaks []int64) {
+			if k := len(leaks); k < len(c.notes) {
+				for n := range c.notes[k] + 1 {
+					archives(append(leaks[:k:k], n))
+				}
+				return
+			}
+			holds := outcomes(leaks, nil, 1)
+			if least = min(least, holds); holds < 0.95-1e-9 {
+				t.Errorf("%v of %v, leaks %v: the bound holds with %.4f", c.read, c.notes, leaks, holds)
+			}
+		}
+		archives(nil)
+		t.Logf("%v of %v: least coverage %.4f", c.read, c.notes, least)
+	}
+}

@@ -3,6 +3,7 @@ package calibratetrain_test
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/velum-health/velum/models/learn/calibratetrain"
@@ -42,18 +43,24 @@ func leak(s *calibrate.Source, shift float64, r *rand.Rand) {
 	}
 }
 
+// fitted is the map of forty writers.
+var fitted = sync.OnceValue(func() *calibrate.Risk {
+	r, err := calibratetrain.FitRisk(writers(40, 300, 0.5, 1))
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
 // Of 200 writers whom the map has not seen the interval holds the true number of 95
 // in 100, give or take what 200 tell, and is not so wide that it would hold anything.
 func TestCoverage(t *testing.T) {
-	r, err := calibratetrain.FitRisk(writers(40, 300, 0.5, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fitted()
 	if math.Abs(r.Mean[1]-0.6) > 0.1 || math.Abs(r.Mean[2]-0.5) > 0.25 || math.Abs(r.Spread-0.5) > 0.2 {
 		t.Errorf("slope %.2f, context %.2f, spread %.2f; want .6, .5, .5", r.Mean[1], r.Mean[2], r.Spread)
 	}
 	held, wide := 0, 0
-	others := writers(200, 500, math.Hypot(0.5, 1), 7) // of other houses
+	others := writers(200, 500, math.Hypot(0.5, 0.8), 7) // of other houses
 	for i := range others {
 		_, leaks := others[i].All()
 		e := r.Outlook(&others[i]).Expect()
@@ -130,10 +137,7 @@ func TestFew(t *testing.T) {
 // What people found in a sample moves the number to where it is, and narrows it; and
 // what leaks is divided among the categories.
 func TestOutlookRead(t *testing.T) {
-	r, err := calibratetrain.FitRisk(writers(40, 300, 0.5, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fitted()
 	archive := writers(1, 20_000, 1.5, 11)[0]
 	notes, leaks := archive.All()
 	before := r.Outlook(&archive).Expect()
@@ -162,5 +166,58 @@ func TestOutlookRead(t *testing.T) {
 	kinds := o.Kinds([]calibrate.Kind{{Name: "PERSON", Found: 5000}, {Name: "EMAIL", Found: 5000}})
 	if both := kinds[0].Notes + kinds[1].Notes; kinds[0].Notes < 4*kinds[1].Notes || both < after.Notes*8/10 || both > after.Notes*12/10 {
 		t.Errorf("of %+v: %+v", after, kinds)
+	}
+}
+
+// Once the hundred least sure notes of an archive were read, as a sample begins, the interval holds the true number as often as it says, and nearly
+// all are at most four times as wide as their lower end.
+func TestLeastSureFirst(t *testing.T) {
+	r := fitted()
+	held, narrow, draw := 0, 0, rand.New(rand.NewPCG(3, 4))
+	others := writers(100, 500, math.Hypot(0.5, 0.8), 9)
+	for i := range others {
+		s, some := &others[i], []calibrate.Sampled(nil)
+		for k, left := calibrate.DoubtBins-1, int64(100); k >= 0 && left > 0; k-- {
+			x := calibrate.Sampled{From: k, To: k + 1, Read: min(s.Notes[k], left)}
+			rest, leaks := s.Notes[k], s.Leaks[k] // drawn without replacement
+			for range x.Read {
+				if draw.Int64N(rest) < leaks-x.Leaks {
+					x.Leaks++
+				}
+				rest--
+			}
+			some, left = append(some, x), left-x.Read
+		}
+		o := r.Outlook(s)
+		o.Read(some)
+		_, leaks := s.All()
+		e := o.Expect()
+		if e.Low <= leaks && leaks <= e.High {
+			held++
+		}
+		if e.High <= 4*max(e.Low, 1) {
+			narrow++
+		}
+	}
+	t.Logf("the interval holds %d of 100, %d are narrow", held, narrow)
+	if held < 92 || narrow < 70 {
+		t.Errorf("the interval holds %d of 100, %d are narrow", held, narrow)
+	}
+}
+
+// The dial takes 1.3 of log odds for each unit of bias: of what leaks with P = 1/2 at none, e^-2.6/(1 + e^-2.6) = .0691 at two.
+func TestDialled(t *testing.T) {
+	r := &calibrate.Risk{Notes: 1000, Leaks: 500, Mean: [3]float64{0.3923, 0.65, 0}, Spread: 0.01, Doubt: calibrate.Range{-5, -1}}
+	var s calibrate.Source
+	s.Notes[16] = 1_000_000 // z = -.6035
+	plain, dialled := r.Outlook(&s).Expect(), r.Dialled(2).Outlook(&s).Expect()
+	if plain.Notes < 460_000 || plain.Notes > 540_000 || dialled.Notes < 60_000 || dialled.Notes > 80_000 {
+		t.Errorf("%d without, %d with the dial", plain.Notes, dialled.Notes)
+	}
+	if d := r.Dialled(2).Doubt; math.Abs(d[0]+2.8) > 1e-9 || math.Abs(d[1]-1.2) > 1e-9 {
+		t.Errorf("doubt %v", d)
+	}
+	if (*calibrate.Risk)(nil).Dialled(2) != nil || r.Mean[0] != 0.3923 {
+		t.Error("none, or the map itself, was changed")
 	}
 }

@@ -38,6 +38,23 @@ type Risk struct {
 	Doubt   Range `json:"doubt"`   // m
 }
 
+// What a bias of the recall dial does to log odds, for each unit of it: that a note leaks, how far archives lie apart in that, and that a note is
+// in doubt. Of twelve writers and kinds of document left out the default leaves 1.17 times fewer to 1.1 times more by it at
+// biases of .5 to 2, and a CRF .8 to .9 of what it says; without it 1.9 to 18 times fewer.
+const dialTakes, dialApart, dialDoubts = 1.3, 0.3, 1.1
+
+// Dialled is the map with the recall dial turned, of one that was learned without.
+func (r *Risk) Dialled(bias float64) *Risk {
+	if r == nil {
+		return nil
+	}
+	d := *r
+	d.Mean[0] -= dialTakes * bias
+	d.Cov[0] += dialApart * dialApart * bias * bias
+	d.Doubt = Range{r.Doubt[0] + dialDoubts*bias, r.Doubt[1] + dialDoubts*bias}
+	return &d
+}
+
 // Range is the lowest and the highest value.
 type Range [2]float64
 

@@ -105,6 +105,9 @@ func (m *Model) set(c *option.Config) error {
 	}
 	at, err := m.Bias(c.Tag.Recall)
 	m.Label.OBias = at.Bias
+	h := m.Header()
+	h.Risk = h.Risk.Dialled(float64(at.Bias))
+	m.Model = m.WithHeader(h)
 	return err
 }
 

@@ -16,18 +16,39 @@ type Plan struct {
 	Clean    int64           `json:"plain_if_none_leaks"` // of all notes alike, and none is found
 	Expected float64         `json:"expected_share"`      // that keeps something, by the confidences
 	Plain    int64           `json:"plain,omitempty"`     // of all notes alike, if as much is found as expected; 0: no number shows it
-	Strata   []audit.Stratum `json:"strata,omitempty"`    // the same by certainty, the least sure first, if they are fewer; Read is how many
+	Strata   []audit.Stratum `json:"strata,omitempty"`    // what is drawn, the least sure first; none: of all notes alike; Read is how many
 }
 
-// Notes is how many notes have to be read: of the strata, or of all alike.
+// Notes is how many notes have to be read.
 func (p *Plan) Notes() (sum int64) {
 	for _, s := range p.Strata {
 		sum += s.Read
 	}
-	if len(p.Strata) == 0 {
-		return max(p.Clean, p.Plain)
+	return max(sum, p.Clean)
+}
+
+// First is how many notes of a sample are the least sure ones, which stand in front: a tenth of the notes holds half of all leaks, so that
+// these narrow what is expected as no others do.
+const First = 100
+
+// begin divides the first of the strata into the least sure notes and the others: where few were read already the interval of
+// 60 readings of 100 notes was 3.3 times as wide as its lower end, and 10 times with notes of all alike (12 writers and kinds of document left out).
+func (p *Plan) begin(archive *calibrate.Source, strata []audit.Stratum) {
+	first, from := int64(0), calibrate.DoubtBins
+	for first < First/2 && from > strata[0].From {
+		from--
+		first += archive.Notes[from]
 	}
-	return sum
+	top, rest := strata[0], strata[0]
+	rest.Notes -= first
+	part := rest.Read * first / top.Notes
+	top.From, top.Notes, top.Read = from, first, min(max(part, First), first)
+	rest.To, rest.Read = from, rest.Read-part
+	for _, s := range append([]audit.Stratum{top, rest}, strata[1:]...) {
+		if s.Notes > 0 {
+			p.Strata = append(p.Strata, audit.Stratum{From: s.From, To: s.To, Notes: s.Notes, Read: s.Read})
+		}
+	}
 }
 
 const confidence = 0.95
@@ -78,7 +99,9 @@ func PlanOf(m *commit.Manifest, risk *calibrate.Risk, wanted float64) *Plan {
 			unsure, sure, best = a, b, sum
 		}
 	}
+	alike := []audit.Stratum{all.of(float64(max(p.Clean, p.Plain)))}
 	if unsure.notes == 0 || p.Plain == 0 {
+		p.begin(archive, alike)
 		return p
 	}
 	drawn := func(n int64) []audit.Stratum {
@@ -90,11 +113,9 @@ func PlanOf(m *commit.Manifest, risk *calibrate.Risk, wanted float64) *Plan {
 	})
 	some := drawn(size)
 	if some[0].Read+some[1].Read >= p.Plain {
-		return p
+		some = alike
 	}
-	for _, s := range some {
-		p.Strata = append(p.Strata, audit.Stratum{From: s.From, To: s.To, Notes: s.Notes, Read: s.Read})
-	}
+	p.begin(archive, some)
 	return p
 }
 

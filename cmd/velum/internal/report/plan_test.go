@@ -22,8 +22,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("without a calibration %+v", *p)
 	}
 	expected := PlanOf(m, risk, 0.5).Expected
-	if p := PlanOf(m, risk, expected/2); p.Plain != 0 || p.Strata != nil {
-		t.Errorf("more is expected than is to be shown: %+v", *p)
+	if p := PlanOf(m, risk, expected/2); p.Plain != 0 || fmt.Sprint(p.Strata) != "[{17 18 9000 100 0} {0 17 600000 1641 0}]" {
+		t.Errorf("more is expected than is to be shown, and the least sure notes stand in front: %+v", *p)
 	}
 	wanted := 1.2 * expected
 	p := PlanOf(m, risk, wanted)
@@ -36,5 +36,34 @@ func TestPlan(t *testing.T) {
 	}
 	if upper := audit.UpperShare(p.Clean, 0, confidence); upper > wanted {
 		t.Errorf("%d notes without a find prove %.6f", p.Clean, upper)
+	}
+}
+
+// The least sure notes stand in front: 100 of the highest bins that have 50 together, and of the other notes as many as before.
+func TestBegin(t *testing.T) {
+	of := func(notes map[int]int64) *calibrate.Source {
+		s := new(calibrate.Source)
+		for k, n := range notes {
+			s.Notes[k] = n
+		}
+		return s
+	}
+	for _, c := range []struct {
+		what   string
+		notes  map[int]int64
+		strata []audit.Stratum
+		want   string
+	}{
+		{"a highest bin of 200", map[int]int64{17: 200, 10: 800}, []audit.Stratum{{To: 18, Notes: 1000, Read: 300}}, "[{17 18 200 100 0} {0 17 800 240 0}]"},
+		{"two small ones", map[int]int64{17: 21, 16: 76, 10: 9903}, []audit.Stratum{{To: 18, Notes: 10_000, Read: 598}}, "[{16 18 97 97 0} {0 16 9903 593 0}]"},
+		{"more is read than 100", map[int]int64{17: 500, 3: 500}, []audit.Stratum{{To: 18, Notes: 1000, Read: 598}}, "[{17 18 500 299 0} {0 17 500 299 0}]"},
+		{"two strata", map[int]int64{17: 200, 12: 300, 3: 500}, []audit.Stratum{{From: 12, To: 18, Notes: 500, Read: 50}, {To: 12, Notes: 500, Read: 20}}, "[{17 18 200 100 0} {12 17 300 30 0} {0 12 500 20 0}]"},
+		{"few notes in all", map[int]int64{17: 20, 3: 20}, []audit.Stratum{{To: 18, Notes: 40, Read: 40}}, "[{0 18 40 40 0}]"},
+		{"an unsure stratum that is smaller", map[int]int64{17: 20, 3: 980}, []audit.Stratum{{From: 17, To: 18, Notes: 20, Read: 5}, {To: 17, Notes: 980, Read: 50}}, "[{17 18 20 20 0} {0 17 980 50 0}]"},
+	} {
+		p := Plan{}
+		if p.begin(of(c.notes), c.strata); fmt.Sprint(p.Strata) != c.want {
+			t.Errorf("%s: %v, want %s", c.what, p.Strata, c.want)
+		}
 	}
 }

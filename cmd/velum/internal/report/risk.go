@@ -33,7 +33,13 @@ type Risk struct {
 	Unlike  []Shift  `json:"unlike"`         // in what the notes were compared
 	Plan    *Plan    `json:"plan,omitempty"` // of a sample that would show Proven; nil: one was read
 	Reading *Reading `json:"reading,omitempty"`
+
+	spans float64 // a note
 }
+
+// sparse parts two kinds of archives, by spans a note: sentences of hospital documents have .14 to .2, notes in a hurry of primary care 1 to 1.6. Of four kinds
+// of document and eight groups of writers, each foretold by other corpora, the number was at most 2.7 and 7.3 times too high or too low.
+const sparse = 0.45
 
 // Parts say where the notes are that are expected to keep something: what people
 // found corrects them, if somebody read. A list is empty where the parts are not known.
@@ -109,7 +115,8 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	if c == nil {
 		return r
 	}
-	r.compareBoth("spans", s.SpansPerNote(), c.Spans, c.Spans[0]/shiftSpans, c.Spans[1]*shiftSpans, enough)
+	r.spans = s.SpansPerNote()
+	r.compareBoth("spans", r.spans, c.Spans, c.Spans[0]/shiftSpans, c.Spans[1]*shiftSpans, enough)
 	if c.Confidence == in.Config.Tag.Confidence {
 		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-shiftDoubt, c.Doubt[1]+shiftDoubt, enough)
 		outlook := c.Outlook(s)
@@ -233,7 +240,7 @@ func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect fu
 
 // sampled is a reading by the bins of doubt that it was drawn from.
 func sampled(r *Reading) (all []calibrate.Sampled) {
-	for _, s := range r.Strata {
+	for _, s := range r.Samples() {
 		all = append(all, calibrate.Sampled{From: s.From, To: s.To, Read: s.Read, Leaks: s.Leaks})
 	}
 	if all == nil {
@@ -356,6 +363,13 @@ func (r *Report) riskSentences() (first string, last []string) {
 	case k.Calibration == nil:
 		last = append(last, l.Text("sentence uncalibrated"))
 	}
+	if p := k.Plan; p != nil && len(p.Strata) > 0 {
+		house, wrong := l.Text("house sparse"), "3"
+		if k.spans > sparse {
+			house, wrong = l.Text("house dense"), "7"
+		}
+		last = append(last, l.Text("sentence house", house, wrong, l.Plural(min(p.Strata[0].Read, First), "note")))
+	}
 	if c := k.Corrected; c != nil {
 		last = append(last, l.Text("sentence corrected", page.Thousands(c.Notes), page.Thousands(c.Low), page.Thousands(c.High)))
 	}
@@ -363,7 +377,7 @@ func (r *Report) riskSentences() (first string, last []string) {
 	case p == nil || k.Left == nil:
 	case p.Plain == 0:
 		last = append(last, l.Text("sentence hopeless", l.Percent(p.Wanted)))
-	case len(p.Strata) == 0:
+	case p.Notes() >= p.Plain:
 		last = append(last, l.Text("sentence plain", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
 	default:
 		last = append(last, l.Text("sentence plan", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), page.Thousands(p.Notes()),
