@@ -6,11 +6,7 @@ package omop
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/csv"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -54,42 +50,62 @@ var ids = []string{ID, Patient, "provider_id", "visit_occurrence_id", "visit_det
 
 // Options of the tables.
 type Options struct {
-	System   string              // nlp_system: velum, its version and model
-	Key      *secret.Key         // nil: ids stay
+	System   string      // nlp_system: velum, its version and model
+	Key      *secret.Key // nil: ids stay
+	Refuse   IDRefusal
 	Imitated []pipeline.Category // of which nobody is told where they stand
 	Times    map[string]int64    // columns of dates and times: how much a day is in their unit
 	Years    bool                // of dates the year stays alone
 	Moved    bool                // dates were moved, but for those that are text
 }
 
+// IDRefusal makes the error for an id that the tables cannot hold, by the row of the unit and its column.
+type IDRefusal func(row int64, column string) error
+
 // Tables makes rows of a batch.
 type Tables struct {
 	o       Options
 	columns [][]byte // of NOTE, of the row at hand
+	numbers map[string]*secret.Numbers
+	spans   int64 // that have a row
 }
 
 // NewTables returns the tables of a unit or a stream.
-func NewTables(o Options) *Tables { return &Tables{o: o, columns: make([][]byte, len(order))} }
+func NewTables(o Options) *Tables {
+	t := &Tables{o: o, columns: make([][]byte, len(order)), numbers: map[string]*secret.Numbers{}}
+	for _, name := range ids {
+		if o.Key != nil && name != ID { // which is keyed as it is read
+			t.numbers[name] = o.Key.Numbers("omop " + name)
+		}
+	}
+	return t
+}
 
 // NoteColumns are those of NOTE, in the order of the specification.
 func NoteColumns() []string { return slices.Clone(order) }
 
 // Note returns the values of note i by NoteColumns, none of what is missing. They are
-// good until the next call.
-func (t *Tables) Note(b *pipeline.Batch, i int) [][]byte {
+// good until the next call. The error is that of Options.Refuse, of the first id that is no whole number.
+func (t *Tables) Note(b *pipeline.Batch, i int) ([][]byte, error) {
 	for k, name := range order {
 		value := t.columns[k][:0]
 		switch name {
 		case ID:
-			value = t.id(value, name, b.ID.At(i))
+			value = append(value, b.ID.At(i)...)
 		case Text:
 			value = append(value, b.Masked.At(i)...)
 		default:
 			value = t.column(value, name, b, i)
 		}
+		if slices.Contains(ids, name) && len(value) > 0 {
+			fits := false
+			if value, fits = t.id(value, name); !fits {
+				return nil, t.o.Refuse(b.First+int64(i), name)
+			}
+		}
 		t.columns[k] = value
 	}
-	return t.columns
+	return t.columns, nil
 }
 
 // column appends the value of a column that goes along.
@@ -102,8 +118,6 @@ func (t *Tables) column(dst []byte, name string, b *pipeline.Batch, i int) []byt
 	switch {
 	case name == Day || name == moment:
 		return t.time(dst, name, c, i)
-	case slices.Contains(ids, name):
-		return t.id(dst, name, appendValue(nil, c, i))
 	}
 	return appendValue(dst, c, i)
 }
@@ -169,39 +183,35 @@ func (t *Tables) time(dst []byte, name string, c *pipeline.Column, i int) []byte
 	return at.AppendFormat(dst, layout)
 }
 
-// id appends an id: with a key a whole number that stands for it, the same in every
-// table of that key and column. pandas writes whole numbers beside nulls as 9.0.
-func (t *Tables) id(dst []byte, column string, id []byte) []byte {
-	id = bytes.TrimSuffix(id, []byte(".0"))
-	if t.o.Key == nil || len(id) == 0 {
-		return append(dst, id...)
+// id returns an id as the tables have it: with a key a whole number that stands for it, the same in every table of that key and
+// column. It is false for what is no whole number.
+func (t *Tables) id(id []byte, column string) ([]byte, bool) {
+	if n := t.numbers[column]; n != nil {
+		return n.Append(id[:0], id)
 	}
-	mac := hmac.New(sha256.New, t.o.Key.Derive("omop "+column))
-	mac.Write(id)
-	return strconv.AppendUint(dst, number(mac.Sum(nil)), 10)
+	id = bytes.TrimSuffix(id, []byte(".0"))
+	_, err := strconv.ParseInt(string(id), 10, 64)
+	return id, err == nil
 }
-
-// number is a positive whole number of 62 bits.
-func number(sum []byte) uint64 { return binary.BigEndian.Uint64(sum) >> 2 }
 
 // around is how many characters of masked text stand on either side of a span in its
 // snippet.
 const around = 60
 
 // EachSpan calls do for every span of note i that may be told, with the values of its
-// row in NOTE_NLP. note is that of Note.
+// row in NOTE_NLP, whose ids count from 1 in each unit or stream. note is that of Note.
 func (t *Tables) EachSpan(b *pipeline.Batch, i int, note [][]byte, do func(row []string) error) error {
 	masked := b.Masked.At(i)
 	at, chars := 0, 0
-	for k, p := range b.Places.At(i) {
+	for _, p := range b.Places.At(i) {
 		if slices.Contains(t.o.Imitated, p.Category) {
 			continue
 		}
 		chars += utf8.RuneCount(masked[at:p.Start])
 		at = int(p.Start)
-		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", k, note[0]))
+		t.spans++
 		err := do([]string{
-			strconv.FormatUint(number(sum[:]), 10), string(note[0]), "0", string(snippet(masked, int(p.Start), int(p.End))), strconv.Itoa(chars),
+			strconv.FormatInt(t.spans, 10), string(note[0]), "0", string(snippet(masked, int(p.Start), int(p.End))), strconv.Itoa(chars),
 			string(masked[p.Start:p.End]), "0", "0", t.o.System, string(note[slices.Index(order, Day)]), string(note[slices.Index(order, moment)]),
 			"Y", "", "category=" + p.Category.String(),
 		})
@@ -263,7 +273,10 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		if r != pipeline.Sound {
 			continue
 		}
-		note := s.tables.Note(b, i)
+		note, err := s.tables.Note(b, i)
+		if err != nil {
+			return err
+		}
 		s.row = s.row[:0]
 		for _, value := range note {
 			s.row = append(s.row, string(value))
@@ -272,7 +285,7 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		if err := s.notes.Write(s.row); err != nil {
 			return err
 		}
-		err := s.tables.EachSpan(b, i, note, func(row []string) error {
+		err = s.tables.EachSpan(b, i, note, func(row []string) error {
 			s.nlp.Rows++
 			return s.spans.Write(row)
 		})

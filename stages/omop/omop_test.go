@@ -1,12 +1,18 @@
 package omop
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 const microsecondsADay = 24 * 60 * 60 * 1_000_000
@@ -44,7 +50,11 @@ func TestNote(t *testing.T) {
 		{"times in a form that nobody reckons with", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,,", Options{Times: map[string]int64{Day: 0, "note_datetime": 0}}},
 	} {
 		var values []string
-		for _, v := range NewTables(c.o).Note(batch(), 0) {
+		note, err := NewTables(c.o).Note(batch(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range note {
 			values = append(values, string(v))
 		}
 		if got := strings.Join(values, ","); got != c.want {
@@ -60,7 +70,11 @@ func TestSpans(t *testing.T) {
 		rows = append(rows, row)
 		return nil
 	}
-	if err := tables.EachSpan(b, 0, tables.Note(b, 0), each); err != nil || len(rows) != 2 {
+	note, err := tables.Note(b, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tables.EachSpan(b, 0, note, each); err != nil || len(rows) != 2 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	offset, variant := slices.Index(NLPColumns, "offset"), slices.Index(NLPColumns, "lexical_variant")
@@ -69,12 +83,59 @@ func TestSpans(t *testing.T) {
 			t.Errorf("row %d: %v of %d columns, want %v", k, got, len(rows[k]), want)
 		}
 	}
-	if rows[0][0] == rows[1][0] {
-		t.Error("two rows have one id")
+	if rows[0][0] != "1" || rows[1][0] != "2" {
+		t.Errorf("the rows have the ids %s and %s", rows[0][0], rows[1][0])
 	}
 	rows, tables = nil, NewTables(Options{Imitated: []pipeline.Category{0}})
-	if err := tables.EachSpan(b, 0, tables.Note(b, 0), each); err != nil || len(rows) > 0 {
+	if err := tables.EachSpan(b, 0, note, each); err != nil || len(rows) > 0 {
 		t.Errorf("%d rows say where surrogates stand, %v", len(rows), err)
+	}
+}
+
+// TestIDs: with a key an id becomes another number that a column of integer takes, and what is no number is refused by row and
+// column.
+func TestIDs(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(name, []byte("krT0Vd8sQz3mYw5BfHn2pLxJc7gR9aEu"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := secret.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused []string
+	o := Options{Key: key, Refuse: func(row int64, column string) error {
+		refused = append(refused, fmt.Sprint(row, " ", column))
+		return errors.New("refused")
+	}}
+	note, err := NewTables(o).Note(batch(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range []string{Patient, "provider_id"} {
+		id := string(note[slices.Index(order, column)])
+		if n, err := strconv.ParseInt(id, 10, 32); err != nil || n < 0 || id == "4637" || id == "9" {
+			t.Errorf("%s becomes %s", column, id)
+		}
+	}
+	for _, key := range []*secret.Key{nil, key} {
+		o.Key = key
+		b := batch()
+		b.First = 7
+		b.Extra[0] = pipeline.Column{Name: Patient, Kind: pipeline.BytesColumn, Valid: []bool{true}}
+		b.Extra[0].Bytes.Append([]byte("A-12"))
+		if _, err := NewTables(o).Note(b, 0); err == nil {
+			t.Error("an id that is no number is taken")
+		}
+		b = batch()
+		b.ID.Reset()
+		b.ID.Append([]byte("3f0c"))
+		if _, err := NewTables(o).Note(b, 0); err == nil {
+			t.Error("the id of a note that is no number is taken")
+		}
+	}
+	if want := []string{"7 person_id", "0 note_id", "7 person_id", "0 note_id"}; !slices.Equal(refused, want) {
+		t.Errorf("%v, want %v", refused, want)
 	}
 }
 

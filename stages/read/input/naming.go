@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // naming makes the ids of notes.
@@ -19,6 +20,7 @@ type Naming struct {
 	null    NullIDPolicy
 	file    string // before numbers of rows
 	mac     hash.Hash
+	numbers *secret.Numbers // nil: ids are no numbers
 	scratch []byte
 	sum     [sha256.Size]byte
 }
@@ -27,6 +29,9 @@ func NewNaming(o *Options) Naming {
 	n := Naming{policy: o.IDs, null: o.NullIDs, file: o.File}
 	if o.IDs == KeyIDs {
 		n.mac = hmac.New(sha256.New, o.Key.Derive("note id"))
+		if o.Numbers {
+			n.numbers = o.Key.Numbers("note id number")
+		}
 	}
 	return n
 }
@@ -91,6 +96,12 @@ func (n *Naming) append(b *pipeline.Batch, id []byte) {
 	if n.policy == KeepIDs {
 		b.ID.Data = append(b.ID.Data, id...)
 		return
+	}
+	if n.numbers != nil {
+		var is bool
+		if b.ID.Data, is = n.numbers.Append(b.ID.Data, id); is {
+			return
+		}
 	}
 	n.mac.Reset()
 	n.mac.Write(id)

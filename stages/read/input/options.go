@@ -46,6 +46,7 @@ type Options struct {
 	RawPatients             bool            // they are read as they stand instead
 
 	IDs     IDPolicy
+	Numbers bool        // KeyIDs makes whole numbers of whole numbers (secret.Numbers)
 	Key     *secret.Key // for KeyIDs and opaque folders
 	NullIDs NullIDPolicy
 	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means limit.NoteBytes

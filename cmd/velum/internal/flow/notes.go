@@ -256,7 +256,7 @@ func omopColumns(o *input.Options) {
 			o.Pass = append(o.Pass, name)
 		}
 	}
-	o.Optional, o.Alone = true, true
+	o.Optional, o.Alone, o.Numbers = true, true, true
 }
 
 // Passing are the columns that are written beside the masked notes: those that are kept,
@@ -269,25 +269,29 @@ func (f *Flow) Passing(kept []pipeline.Column) []pipeline.Column {
 }
 
 // Beside writes what other systems read beside the parts of a unit: documents, tables of
-// OMOP.
-func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline.Column, velum string) (commit.UnitSink, error) {
+// OMOP. The unit is that of a file.
+func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline.Column, of, velum string) (commit.UnitSink, error) {
 	if f.Documents {
 		unit = restore.NewSink(unit, parts, input.DocumentColumn)
 	}
 	if f.Profile != configs.OMOPProfile {
 		return unit, nil
 	}
-	o, err := f.OMOP(kept, velum)
+	o, err := f.OMOP(kept, of, velum)
 	if err != nil {
 		return nil, err
 	}
 	return omop.NewSink(unit, parts, o)
 }
 
-// OMOP returns the options of the tables of OMOP, for columns that go along with the notes.
-func (f *Flow) OMOP(kept []pipeline.Column, velum string) (o omop.Options, err error) {
+// OMOP returns the options of the tables of OMOP, for columns that go along with the notes of a file or stream.
+func (f *Flow) OMOP(kept []pipeline.Column, of, velum string) (o omop.Options, err error) {
 	if f.Read.IDs == "drop" {
 		return o, exit.Errorf(exit.Config, "use keyed or keep", "read.ids: drop leaves nothing that NOTE and NOTE_NLP could be joined by")
+	}
+	o.Refuse = func(row int64, column string) error {
+		return exit.Errorf(exit.Config, "number them in the export (dense_rank() over (order by "+column+")), the same in all tables",
+			"%s: row %d: %s is no whole number from 0 to 2^62, as the tables of OMOP want it", of, row+1, column)
 	}
 	o.System = fmt.Sprintf("velum %s %s", velum, f.Model.Header().Name)
 	if f.Read.IDs == "keyed" {

@@ -520,7 +520,7 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	}
 	var sink commit.UnitSink
 	if sink, err = write.NewUnit(parts, o); err == nil {
-		sink, err = m.Beside(sink, parts, m.archive.Kept, m.Version)
+		sink, err = m.Beside(sink, parts, m.archive.Kept, exit.Printable(u.Input), m.Version)
 	}
 	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())

@@ -21,7 +21,7 @@ func newNotes(f *flow.Flow, j *jsonl, velum string) (*notes, error) {
 	if j.tag {
 		return nil, exit.Errorf(exit.Config, "use velum mask - -", "velum model tag - - has no tables of OMOP")
 	}
-	o, err := f.OMOP(nil, velum)
+	o, err := f.OMOP(nil, where, velum)
 	return &notes{j, omop.NewTables(o)}, err
 }
 
@@ -30,7 +30,10 @@ func (n *notes) Put(b *pipeline.Batch) error {
 	out := n.lines[:0]
 	for i := range b.Len() {
 		sound := b.Reason[i] == pipeline.Sound
-		note := n.tables.Note(b, i)
+		note, err := n.tables.Note(b, i)
+		if err != nil {
+			return err
+		}
 		for k, name := range omop.NoteColumns() {
 			if k == 0 {
 				out = append(out, `{"note_id":`...)
@@ -44,7 +47,7 @@ func (n *notes) Put(b *pipeline.Batch) error {
 			}
 		}
 		if out = append(out, `,"note_nlp":[`...); sound {
-			err := n.tables.EachSpan(b, i, note, func(row []string) error {
+			err = n.tables.EachSpan(b, i, note, func(row []string) error {
 				out = appendRow(out, row)
 				return nil
 			})
