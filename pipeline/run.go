@@ -83,6 +83,42 @@ func (p *Pump) Run(ctx context.Context, src Source, steps []Step, dst Sink, stat
 	return nil
 }
 
+// Each does n things that have no notes on so many workers, whose work it makes once for each, and gives what comes
+// of them to take, in order.
+func Each[T any](ctx context.Context, n, workers int, work func() func(k int) (T, error), take func(k int, done T) error) error {
+	done := make([]T, n)
+	step := Step{Name: "each", Workers: workers, New: func() func(*Batch) error {
+		do := work()
+		return func(b *Batch) (err error) {
+			done[b.Seq], err = do(b.Seq)
+			return err
+		}
+	}}
+	var none T
+	return Run(ctx, &countdown{n}, []Step{step}, sinkFunc(func(b *Batch) error {
+		one := done[b.Seq]
+		done[b.Seq] = none
+		return take(b.Seq, one)
+	}), nil)
+}
+
+// countdown is a source of so many empty batches.
+type countdown struct{ left int }
+
+// Next implements Source.
+func (c *countdown) Next(*Batch) error {
+	if c.left == 0 {
+		return io.EOF
+	}
+	c.left--
+	return nil
+}
+
+type sinkFunc func(b *Batch) error
+
+// Put implements Sink.
+func (f sinkFunc) Put(b *Batch) error { return f(b) }
+
 // line holds the state that the goroutines of one Run share.
 type line struct {
 	ctx   context.Context // of the group

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -68,12 +69,19 @@ type Final struct {
 	kept     []PartRecord
 	state    func(durable.FS, string, PartRecord) (string, error) // of a part of Before
 	disk     durable.Witness
+	mu       sync.Mutex // of parts and kept: several workers may write files
+	verify   verifier
 }
 
 // Create makes a file. Its path is below the tree, with slashes.
 func (f *Final) Create(kind, path string, private bool) (*Part, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.parts.create(kind, path, private)
 }
+
+// Settle makes a file durable that is whole, and reads it again, which is done at the end for those that are left.
+func (f *Final) Settle(p *Part) error { return f.parts.settle(p, f.verify) }
 
 // Keep takes a part of Before over as it is; false: it is not there as it was.
 func (f *Final) Keep(p PartRecord) (bool, error) {
@@ -81,6 +89,8 @@ func (f *Final) Keep(p PartRecord) (bool, error) {
 	if err != nil || kind != "" {
 		return false, err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.kept = append(f.kept, p)
 	return true, nil
 }
@@ -274,7 +284,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if r.old != nil && !r.o.Fresh {
 		before = r.old.Files
 	}
-	f := &Final{Manifest: m, Before: before, state: r.state(), out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: "final"}}
+	f := &Final{Manifest: m, Before: before, state: r.state(), verify: r.o.Verify, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {

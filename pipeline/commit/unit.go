@@ -388,8 +388,11 @@ func (p *Parts) commit(verify verifier) ([]PartRecord, error) {
 	return records, nil
 }
 
-// settle syncs, closes and re-reads a part.
+// settle syncs, closes and re-reads a part that is open still.
 func (p *Parts) settle(part *Part, verify verifier) error {
+	if part.f == nil {
+		return nil
+	}
 	err := part.f.Sync()
 	if err := errors.Join(err, part.f.Close()); err != nil {
 		part.f = nil

@@ -83,22 +83,6 @@ func (w *Notes) Put(b *pipeline.Batch) error {
 	return w.file.rest()
 }
 
-// full flushes when as many rows wait as may.
-func (t *tableFile) full() error {
-	if n := t.pending(); n == t.room() {
-		return t.flush(n)
-	}
-	return nil
-}
-
-// rest flushes the rows that wait: values point into the batch, and none may wait for the next one.
-func (t *tableFile) rest() error {
-	if n := t.pending(); n > 0 {
-		return t.flush(n)
-	}
-	return nil
-}
-
 // Close ends the file and gives it its name.
 func (t *tableFile) Close() error {
 	if t.done {

@@ -65,7 +65,7 @@ type Shortlist interface {
 //
 //	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns; no counts of Imitated
 //	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
-//	quasi/       private: note_id, row, patient (a hash), q0...: what k-anonymity is about
+//	quasi/       private: note_id, row, patient (a hash), combination: what k-anonymity is about
 //	notes/       private: note_id, row, confidence, language; the centre, if there is one
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
@@ -215,7 +215,7 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 		return nil, err
 	}
 	if len(o.Quasi) > 0 {
-		if u.quasi, err = u.begin("quasi", quasiColumns(len(o.Quasi)), true); err != nil {
+		if u.quasi, err = u.begin("quasi", quasiColumns, true); err != nil {
 			return nil, err
 		}
 	}
@@ -467,10 +467,11 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 		}
 	}
 	for _, p := range []*part{u.spans, u.original} {
-		if p != nil && p.pending() > 0 {
-			if err := p.flush(p.pending()); err != nil {
-				return err
-			}
+		if p == nil {
+			continue
+		}
+		if err := p.rest(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -520,10 +521,8 @@ func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.
 			p.columns[placeScore].float(s.Score)
 			p.columns[placeSource].bytes(sourceNames[s.Source])
 		}
-		if n := p.pending(); n == p.room() {
-			if err := p.flush(n); err != nil {
-				return err
-			}
+		if err := p.full(); err != nil {
+			return err
 		}
 	}
 	return nil

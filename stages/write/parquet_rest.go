@@ -2,12 +2,10 @@ package write
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"path"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -33,32 +31,23 @@ type Remaining func(list []byte, place func(was int32) (now int32, stays bool)) 
 // in proportion. Uses of rules and operators stay: they say what was done. Words
 // that were masked in vain go, since they may be of a note that goes.
 func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool, list Remaining) (commit.Counts, error) {
-	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}, combined: combinations{}}
-	var summary *commit.PartRecord
-	for _, p := range of.Parts {
-		if p.Kind == "summary" {
-			summary = &p
-			continue
-		}
-		if path.Ext(p.Path) != ".parquet" {
-			return commit.Counts{}, fmt.Errorf("%s: is no Parquet file", p.Path)
-		}
-		file, err := open(p)
-		if err != nil {
-			return commit.Counts{}, err
-		}
-		if err := errors.Join(r.part(p, file), file.Close()); err != nil {
-			return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
+	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}}
+	for _, summary := range []bool{true, false} { // the parts are read with it
+		for _, p := range of.Parts {
+			if (p.Kind == "summary") != summary {
+				continue
+			}
+			file, err := open(p)
+			if err != nil {
+				return commit.Counts{}, err
+			}
+			if err := errors.Join(r.part(p, file), file.Close()); err != nil {
+				return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
+			}
 		}
 	}
-	if summary != nil {
-		file, err := open(*summary)
-		if err != nil {
-			return commit.Counts{}, err
-		}
-		if err := errors.Join(r.summarize(file, list), file.Close()); err != nil {
-			return commit.Counts{}, fmt.Errorf("%s: %w", summary.Path, err)
-		}
+	if err := r.summarize(list); err != nil {
+		return commit.Counts{}, err
 	}
 	return r.counts(of), nil
 }
@@ -72,15 +61,17 @@ type remaining struct {
 	spanned    map[int64]bool // rows that go and have spans
 	gone       tally.Counts   // what was counted of them
 	ids        idset.Set      // of the notes that stay
-	combined   combinations   // of their quasi-identifiers
+	summary    *Summary       // of all notes; nil: the unit has none
+	keys       [][]byte       // of its combinations
+	combined   combinations   // of the quasi-identifiers of the notes that stay
 	candidates []int32        // by the place that each had, that which it has now; goes
 }
 
 // goes is the place of a candidate that goes.
 const goes = -1
 
-// summarize sums up what stays.
-func (r *remaining) summarize(file io.Reader, list Remaining) error {
+// sum reads the summary of all notes.
+func (r *remaining) sum(file io.Reader) error {
 	data, err := io.ReadAll(file)
 	if err != nil {
 		return err
@@ -88,6 +79,16 @@ func (r *remaining) summarize(file io.Reader, list Remaining) error {
 	s, err := ParseSummary(data)
 	if err != nil {
 		return err
+	}
+	r.summary = &s
+	return EachCombination(s.Quasi, -1, func(c *Combination) { r.keys = append(r.keys, c.Key) })
+}
+
+// summarize sums up what stays.
+func (r *remaining) summarize(list Remaining) (err error) {
+	s := r.summary
+	if s == nil {
+		return nil
 	}
 	if len(s.Candidates) > 0 {
 		s.Candidates, err = list(s.Candidates, func(was int32) (int32, bool) {
@@ -114,6 +115,9 @@ func (r *remaining) summarize(file io.Reader, list Remaining) error {
 
 // part writes the rest of a part.
 func (r *remaining) part(p commit.PartRecord, file durable.File) error {
+	if p.Kind == "summary" {
+		return r.sum(file)
+	}
 	f, err := parquet.OpenFile(file, p.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return errors.New("the footer does not read")
@@ -212,8 +216,8 @@ func (c *rowCopier) copy(rows parquet.Rows) error {
 				return err
 			}
 		}
-		if c.to != nil && c.to.pending() > 0 {
-			if err := c.to.flush(c.to.pending()); err != nil {
+		if c.to != nil {
+			if err := c.to.table.rest(); err != nil {
 				return err
 			}
 		}
@@ -246,16 +250,12 @@ func (c *rowCopier) row(row parquet.Row) (err error) {
 		c.ids.Add(c.value(row, "note_id").ByteArray())
 		c.done.Masked++
 	case "quasi":
-		var values []byte
-		for k := 0; ; k++ {
-			name := fmt.Sprintf("q%d", k)
-			if _, there := c.at[name]; !there {
-				break
-			}
-			value := c.value(row, name).ByteArray()
-			values = append(binary.AppendUvarint(values, uint64(len(value))), value...)
+		number := c.value(row, "combination").Int32()
+		if number < 0 || int(number) >= len(c.keys) {
+			return errSummary
 		}
-		c.combined.add(values, c.value(row, "patient").ByteArray())
+		now := parquet.Int32Value(c.combined.add(c.keys[number], c.value(row, "patient").ByteArray()))
+		row[c.at["combination"]] = now.Level(0, 0, c.at["combination"])
 	case "quarantine":
 		c.ids.Add(c.value(row, "note_id").ByteArray())
 		c.done.Quarantined++

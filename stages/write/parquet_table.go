@@ -229,6 +229,22 @@ func (t *table) flush(n int) error {
 	return t.w.Flush()
 }
 
+// full flushes when as many rows wait as may.
+func (t *table) full() error {
+	if t.pending() < t.room() {
+		return nil
+	}
+	return t.rest()
+}
+
+// rest flushes the rows that wait: values point into the batch, and none may wait for the next one.
+func (t *table) rest() error {
+	if n := t.pending(); n > 0 {
+		return t.flush(n)
+	}
+	return nil
+}
+
 // fill puts the value of a constant column n times.
 func (c *tableColumn) fill(n int) {
 	for range n {

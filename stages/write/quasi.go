@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -24,78 +23,63 @@ type QuasiColumn struct {
 	Day    int64            // a day in the unit of the column, if it holds times
 }
 
-// QuasiRow is a row of the private part: what of a note may single somebody out.
-type QuasiRow struct {
-	ID      string `parquet:"note_id"`
-	Row     int64  `parquet:"row"`
-	Patient []byte `parquet:"patient"` // a hash of eight bytes; empty if nobody knows
-	Q0      string `parquet:"q0,optional"`
-	Q1      string `parquet:"q1,optional"`
-	Q2      string `parquet:"q2,optional"`
-	Q3      string `parquet:"q3,optional"`
-	Q4      string `parquet:"q4,optional"`
-	Q5      string `parquet:"q5,optional"`
-	Q6      string `parquet:"q6,optional"`
-	Q7      string `parquet:"q7,optional"`
-}
-
-// Values appends the first n values to dst.
-func (r *QuasiRow) Values(dst []string, n int) []string {
-	all := [...]string{r.Q0, r.Q1, r.Q2, r.Q3, r.Q4, r.Q5, r.Q6, r.Q7}
-	return append(dst, all[:n]...)
-}
-
 const (
 	quasiID = iota
 	quasiRow
 	quasiPatient
-	quasiFirst
+	quasiCombination
 )
 
-func quasiColumns(n int) []column {
-	columns := []column{{name: "note_id"}, {name: "row", kind: pipeline.Int64Column}, {name: "patient", binary: true}}
-	for k := range n {
-		columns = append(columns, column{name: fmt.Sprintf("q%d", k), optional: true})
-	}
-	return columns
-}
+// quasiColumns are those of the private part: what of a note may single somebody out. patient is a hash of eight bytes, and
+// empty if nobody knows; combination is the number of the values in the summary of the unit.
+var quasiColumns = []column{{name: "note_id"}, {name: "row", kind: pipeline.Int64Column}, {name: "patient", binary: true}, {name: "combination", kind: pipeline.Int32Column}}
 
-// combinations are the values that notes of a unit have in their quasi-identifiers,
-// by appendValues; of each the notes, and hashes of the patients, as often as they come.
-type combinations map[string]*combination
+// combinations are the values that notes of a unit have in their quasi-identifiers, in the order in which they come first.
+type combinations struct {
+	number map[string]int32 // by key, see appendQuasi
+	all    []combination
+}
 
 type combination struct {
+	key      string
 	notes    int64
-	patients []uint64
+	patients []uint64 // hashes, as often as they come
 }
 
-// add counts a note.
-func (c *combinations) add(values, patient []byte) {
-	if *c == nil {
-		*c = combinations{}
+// appendQuasi appends a value to the key of a combination.
+func appendQuasi(dst, value []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(value))), value...)
+}
+
+// add counts a note and returns the number of its values.
+func (c *combinations) add(key, patient []byte) int32 {
+	n, there := c.number[string(key)]
+	if !there {
+		if n = int32(len(c.all)); n == 0 {
+			c.number = map[string]int32{}
+		}
+		c.all = append(c.all, combination{key: string(key)})
+		c.number[c.all[n].key] = n
 	}
-	of := (*c)[string(values)]
-	if of == nil {
-		of = new(combination)
-		(*c)[string(values)] = of
-	}
+	of := &c.all[n]
 	of.notes++
 	hash := uint64(0) // of a patient whom nobody knows
 	if len(patient) > 0 {
 		hash = binary.LittleEndian.Uint64(patient)
 	}
 	of.patients = append(of.patients, hash)
+	return n
 }
 
-// appendBinary appends the combinations in the order of their values:
+// appendBinary appends the combinations in the order of their numbers:
 //
-//	values, notes, patients, and of each patient the hash
-func (c combinations) appendBinary(dst []byte) []byte {
-	for _, values := range slices.Sorted(maps.Keys(c)) {
-		of := c[values]
+//	key, notes, patients, and of each patient the hash
+func (c *combinations) appendBinary(dst []byte) []byte {
+	for k := range c.all {
+		of := &c.all[k]
 		slices.Sort(of.patients)
 		patients := slices.Compact(of.patients)
-		dst = append(binary.AppendUvarint(dst, uint64(len(values))), values...)
+		dst = append(binary.AppendUvarint(dst, uint64(len(of.key))), of.key...)
 		dst = binary.AppendUvarint(dst, uint64(of.notes))
 		dst = binary.AppendUvarint(dst, uint64(len(patients)))
 		for _, p := range patients {
@@ -107,37 +91,37 @@ func (c combinations) appendBinary(dst []byte) []byte {
 
 // Combination is values that notes of a unit have, one a quasi-identifier.
 type Combination struct {
+	Key      []byte // of all values
 	Values   []string
 	Notes    int64
 	Patients []byte // hashes of eight bytes, rising; one is 0 where notes have no patient
 }
 
 // EachCombination calls do for every combination of a summary's field Quasi, of n values
-// each. What it is given is good until it returns.
-func EachCombination(field []byte, n int, do func(c *Combination) error) error {
-	c := &Combination{Values: make([]string, n)}
+// each (-1: of as many as there are), in the order of their numbers. What it is given is good until it returns.
+func EachCombination(field []byte, n int, do func(c *Combination)) error {
+	c := new(Combination)
 	for len(field) > 0 {
-		values, rest, ok := cutBytes(field)
+		key, rest, ok := cutBytes(field)
 		if !ok {
 			return errSummary
 		}
-		for k := range c.Values {
+		c.Key, c.Values = key, c.Values[:0]
+		for len(key) > 0 {
 			var value []byte
-			if value, values, ok = cutBytes(values); !ok {
+			if value, key, ok = cutBytes(key); !ok {
 				return errSummary
 			}
-			c.Values[k] = string(value)
+			c.Values = append(c.Values, string(value))
 		}
 		notes, at := binary.Uvarint(rest)
 		patients, size := binary.Uvarint(rest[max(at, 0):])
-		if at <= 0 || size <= 0 || notes > math.MaxInt32 || patients > uint64(len(rest)-at-size)/patientBytes || len(values) > 0 {
+		if at <= 0 || size <= 0 || notes > math.MaxInt32 || patients > uint64(len(rest)-at-size)/patientBytes || n >= 0 && len(c.Values) != n {
 			return errSummary
 		}
 		rest = rest[at+size:]
 		c.Notes, c.Patients, field = int64(notes), rest[:patients*patientBytes], rest[patients*patientBytes:]
-		if err := do(c); err != nil {
-			return err
-		}
+		do(c)
 	}
 	return nil
 }
@@ -191,14 +175,9 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 		for k := range u.o.Quasi {
 			start = len(u.texts)
 			u.texts = u.o.Quasi[k].appendText(u.texts, b, from[k], i)
-			if len(u.texts) == start {
-				t.columns[quasiFirst+k].null()
-			} else {
-				t.columns[quasiFirst+k].bytes(u.texts[start:])
-			}
-			u.values = append(binary.AppendUvarint(u.values, uint64(len(u.texts)-start)), u.texts[start:]...)
+			u.values = appendQuasi(u.values, u.texts[start:])
 		}
-		u.combined.add(u.values, patient)
+		t.columns[quasiCombination].int32(u.combined.add(u.values, patient))
 	})
 }
 
@@ -223,7 +202,10 @@ func (q *QuasiColumn) appendText(dst []byte, b *pipeline.Batch, from *pipeline.C
 
 // Quasi writes a public table of quasi-identifiers, row for row with a masked
 // part: note_id, row, the columns by their names, and part, as in the masked one.
-type Quasi struct{ *table }
+type Quasi struct {
+	*table
+	ids []byte // of rows that are not flushed
+}
 
 // NewQuasi begins such a table; rowGroup as in UnitOptions.
 func NewQuasi(out io.Writer, names []string, rowGroup int, part string) (*Quasi, error) {
@@ -232,29 +214,34 @@ func NewQuasi(out io.Writer, names []string, rowGroup int, part string) (*Quasi,
 		columns = append(columns, column{name: name, dict: true})
 	}
 	columns = append(columns, partColumn(part)...)
-	return &Quasi{newTable(out, columns, rowGroup)}, distinct(columns)
+	return &Quasi{table: newTable(out, columns, rowGroup)}, distinct(columns)
 }
 
-// Add adds a row.
-func (q *Quasi) Add(id string, row int64, values []string) error {
-	q.columns[0].bytes([]byte(id))
+// Add adds a row. The values may not change until Close.
+func (q *Quasi) Add(id []byte, row int64, values [][]byte) error {
+	at := len(q.ids)
+	q.ids = append(q.ids, id...)
+	q.columns[0].bytes(q.ids[at:])
 	q.columns[1].int64(row)
 	for k, v := range values {
-		q.columns[2+k].bytes([]byte(v))
+		q.columns[2+k].bytes(v)
 	}
-	if n := q.pending(); n == q.room() {
-		return q.flush(n)
+	if q.pending() < q.room() {
+		return nil
 	}
-	return nil
+	return q.rest()
 }
 
 // Close ends the table and returns its rows and digest.
 func (q *Quasi) Close() (rows int64, digest string, err error) {
-	if n := q.pending(); n > 0 {
-		if err := q.flush(n); err != nil {
-			return 0, "", err
-		}
+	if err := q.rest(); err != nil {
+		return 0, "", err
 	}
 	digest, err = q.close()
 	return q.rows, digest, err
+}
+
+func (q *Quasi) rest() error {
+	defer func() { q.ids = q.ids[:0] }()
+	return q.table.rest()
 }

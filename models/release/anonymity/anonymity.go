@@ -19,7 +19,8 @@
 //
 // Memory: combinations of values with their counts, two million at the most. If
 // there are more, the column with the most values is generalized at once; so an
-// archive in which everybody is different costs no more than any other.
+// archive in which everybody is different costs no more than any other. People of
+// groups are counted by the hashes of Groups, of which so many stay at the most.
 package anonymity
 
 import (
@@ -165,7 +166,7 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 	}
 	p := newPlan(k)
 	for i := range c.columns {
-		p.columns = append(p.columns, planned{Column: c.columns[i].Column, level: c.columns[i].level, known: map[string]string{}})
+		p.columns = append(p.columns, planned{c.columns[i].Column, c.columns[i].level})
 	}
 	c.groups = nil
 	return p
@@ -176,12 +177,9 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 type Plan struct {
 	k          int
 	columns    []planned
-	people     map[uint64]int64
-	notes      map[uint64]int64
+	groups     *Groups
 	suppressed map[uint64]bool
 	resumed    bool
-	row        []string
-	key        []byte
 }
 
 // Cohort records the decision about notes that were released together first.
@@ -204,7 +202,7 @@ func Resume(columns []Column, k int, c Cohort) *Plan {
 	p := newPlan(k)
 	p.resumed = true
 	for i, column := range columns {
-		p.columns = append(p.columns, planned{Column: column, level: c.Levels[i], known: map[string]string{}})
+		p.columns = append(p.columns, planned{column, c.Levels[i]})
 	}
 	for _, group := range c.Suppressed {
 		p.suppressed[group] = true
@@ -213,13 +211,12 @@ func Resume(columns []Column, k int, c Cohort) *Plan {
 }
 
 func newPlan(k int) *Plan {
-	return &Plan{k: k, people: map[uint64]int64{}, notes: map[uint64]int64{}, suppressed: map[uint64]bool{}}
+	return &Plan{k: k, groups: NewGroups(k), suppressed: map[uint64]bool{}}
 }
 
 type planned struct {
 	Column
 	level int
-	known map[string]string
 }
 
 // Levels returns the level of each column and how many it has.
@@ -230,68 +227,85 @@ func (p *Plan) Levels() (levels, tops []int) {
 	return levels, tops
 }
 
-// general returns the values at their levels, and the hash of their group.
-func (p *Plan) general(values []string) ([]string, uint64) {
-	p.row, p.key = p.row[:0], p.key[:0]
-	for i := range p.columns {
-		c := &p.columns[i]
-		out, ok := c.known[values[i]]
-		if !ok {
-			out = strings.Clone(values[i])
-			for level := range c.level + 1 {
-				out = c.Hierarchy.at(out, level)
-			}
-			if len(c.known) >= maxValues {
-				clear(c.known)
-			}
-			c.known[strings.Clone(values[i])] = out
-		}
-		p.row = append(p.row, out)
-		p.key = append(binary.LittleEndian.AppendUint32(p.key, uint32(len(out))), out...)
+// A Reader says what a plan makes of values. Each worker has one of its own.
+type Reader struct {
+	plan  *Plan
+	known []map[string][]byte // by column
+	row   [][]byte
+	key   []byte
+}
+
+// Reader returns a reader of the plan.
+func (p *Plan) Reader() *Reader {
+	r := &Reader{plan: p}
+	for range p.columns {
+		r.known = append(r.known, map[string][]byte{})
 	}
-	return p.row, xxh3.Hash(p.key)
+	return r
+}
+
+var suppressed = []byte(Suppressed)
+
+// general returns the values at their levels, and the hash of their group.
+func (r *Reader) general(values []string) ([][]byte, uint64) {
+	r.row, r.key = r.row[:0], r.key[:0]
+	for i := range r.plan.columns {
+		c, known := &r.plan.columns[i], r.known[i]
+		out, ok := known[values[i]]
+		if !ok {
+			value := values[i]
+			for level := range c.level + 1 {
+				value = c.Hierarchy.at(value, level)
+			}
+			out = []byte(value)
+			if len(known) >= maxValues {
+				clear(known)
+			}
+			known[strings.Clone(values[i])] = out
+		}
+		r.row = append(r.row, out)
+		r.key = append(binary.LittleEndian.AppendUint32(r.key, uint32(len(out))), out...)
+	}
+	return r.row, xxh3.Hash(r.key)
 }
 
 // GroupOf returns the group of a note: what a caller counts people by.
-func (p *Plan) GroupOf(values []string) uint64 {
-	_, group := p.general(values)
+func (r *Reader) GroupOf(values []string) uint64 {
+	_, group := r.general(values)
 	return group
 }
 
-// Count counts notes of a group, and of people those who had none there before.
-func (p *Plan) Count(group uint64, notes, people int64) {
-	p.notes[group] += notes
-	p.people[group] += people
-}
+// Count adds groups of some notes to those of the plan.
+func (p *Plan) Count(some *Groups) { p.groups.merge(some) }
 
 // Settle suppresses the groups of fewer than k people. The suppressed notes are a
 // group themselves, of which only is sure that it has as many people as the
 // largest that joined it, where one person may have many notes: so the smallest
 // of the others joins, too, unless every note is a person and there are k.
 func (p *Plan) Settle(everyNoteAPerson bool) {
-	smallest, suppressed, before := uint64(0), int64(0), len(p.suppressed)
-	for group, n := range p.people {
+	smallest, least, suppressed, before := uint64(0), int64(0), int64(0), len(p.suppressed)
+	for group, n := range p.groups.people() {
 		if n < int64(p.k) || p.suppressed[group] {
 			p.suppressed[group] = true
 			suppressed += n
-		} else if n < p.people[smallest] || n == p.people[smallest] && group < smallest || p.people[smallest] < int64(p.k) {
-			smallest = group
+		} else if least == 0 || n < least || n == least && group < smallest {
+			smallest, least = group, n
 		}
 	}
 	if p.resumed && len(p.suppressed) == before {
 		return // as it was decided
 	}
-	if len(p.suppressed) > 0 && p.people[smallest] >= int64(p.k) && !(everyNoteAPerson && suppressed >= int64(p.k)) {
+	if len(p.suppressed) > 0 && least > 0 && !(everyNoteAPerson && suppressed >= int64(p.k)) {
 		p.suppressed[smallest] = true
 	}
 }
 
-// Apply returns what stands for the values, good until the next call.
-func (p *Plan) Apply(values []string) []string {
-	row, group := p.general(values)
-	if p.suppressed[group] {
+// Apply returns what stands for the values, after Settle. The slice is good until the next call, and nobody changes the values in it.
+func (r *Reader) Apply(values []string) [][]byte {
+	row, group := r.general(values)
+	if r.plan.suppressed[group] {
 		for i := range row {
-			row[i] = Suppressed
+			row[i] = suppressed
 		}
 	}
 	return row
@@ -323,7 +337,8 @@ var Limits = [...]int64{2, 3, 5, 10, 20, 50, 100}
 
 // Sizes returns how large the groups are, after Settle.
 func (p *Plan) Sizes() (s Sizes) {
-	for group, n := range p.notes {
+	for group, people := range p.groups.people() {
+		n := p.groups.of[group].notes
 		s.Notes += n
 		for i, limit := range Limits {
 			if n < limit {
@@ -336,7 +351,7 @@ func (p *Plan) Sizes() (s Sizes) {
 			continue
 		}
 		s.Groups++
-		if people := p.people[group]; s.Smallest == 0 || people < s.Smallest {
+		if s.Smallest == 0 || people < s.Smallest {
 			s.Smallest = people
 		}
 	}

@@ -1,6 +1,8 @@
 package anonymity
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,21 +51,17 @@ func anonymous(notes []note, columns []Column, k int, share float64, most int) (
 		c.Add(n.values, 1)
 	}
 	p := c.Decide(k, share)
-	seen := map[[2]uint64]bool{}
 	persons := map[uint64]bool{}
+	groups, r := NewGroups(k), p.Reader()
 	for _, n := range notes {
-		pair := [2]uint64{p.GroupOf(n.values), n.person}
-		first := int64(1)
-		if seen[pair] {
-			first = 0
-		}
-		p.Count(pair[0], 1, first)
-		seen[pair], persons[n.person] = true, true
+		groups.Add(r.GroupOf(n.values), 1, binary.LittleEndian.AppendUint64(nil, n.person))
+		persons[n.person] = true
 	}
+	p.Count(groups)
 	p.Settle(len(persons) == len(notes))
 	var rows []string
 	for _, n := range notes {
-		rows = append(rows, strings.Join(p.Apply(n.values), "|"))
+		rows = append(rows, string(bytes.Join(r.Apply(n.values), []byte("|"))))
 	}
 	return rows, p.Sizes()
 }

@@ -1,6 +1,8 @@
 package anonymity
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,17 +38,14 @@ func release(columns []Column, k, number int, cohorts *[]Cohort, notes []*releas
 			}
 			plan = c.Decide(k, 0.1)
 		}
-		seen := map[string]bool{}
+		groups, r := NewGroups(k), plan.Reader()
 		for _, n := range mine {
-			group, people := plan.GroupOf(n.values), int64(0)
-			if key := fmt.Sprint(group, n.patient); !seen[key] {
-				seen[key], people = true, 1
-			}
-			plan.Count(group, 1, people)
+			groups.Add(r.GroupOf(n.values), 1, binary.LittleEndian.AppendUint64(nil, uint64(n.patient)))
 		}
+		plan.Count(groups)
 		plan.Settle(false)
 		for _, n := range mine {
-			n.given[number] = strings.Join(plan.Apply(n.values), "|")
+			n.given[number] = string(bytes.Join(r.Apply(n.values), []byte("|")))
 		}
 		if cohort < len(*cohorts) {
 			(*cohorts)[cohort] = plan.Cohort()

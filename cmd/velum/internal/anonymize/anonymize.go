@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"path"
@@ -24,6 +23,7 @@ import (
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/write"
@@ -91,16 +91,12 @@ type anonymizer struct {
 	before  *tables
 	cohort  map[string]int    // of a unit, by its name
 	plans   []*anonymity.Plan // by cohort; nil: nothing is left of it
-	values  []string
+	workers int
 }
-
-// pairsAtOnce is how many pairs of group and person are in memory: 16 to 40 bytes
-// each in a map. An archive of more is counted by ranges of their hash.
-const pairsAtOnce = 4 << 20
 
 // Finish writes the tables, and says what is in them.
 func Finish(ctx context.Context, config *option.Config, f *commit.Final) (*report.Anonymity, error) {
-	a := anonymizer{config: config, f: f, columns: generalized(&config.Anonymity)}
+	a := anonymizer{config: config, f: f, columns: generalized(&config.Anonymity), workers: config.Workers()}
 	return a.finish(ctx)
 }
 
@@ -117,10 +113,10 @@ func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 	if err := a.cohorts(); err != nil {
 		return nil, err
 	}
-	k, everyNoteAPerson := a.config.Anonymity.K, a.config.Read.Columns.Patient == ""
+	k := a.config.Anonymity.K
 	all := new(anonymity.Sizes)
 	for cohort := range a.plans {
-		plan, err := a.choose(ctx, cohort, k)
+		plan, err := a.choose(ctx, cohort)
 		if err == nil && plan != nil {
 			err = a.count(ctx, cohort, plan)
 		}
@@ -130,7 +126,7 @@ func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 		if a.plans[cohort] = plan; plan == nil {
 			continue
 		}
-		plan.Settle(everyNoteAPerson)
+		plan.Settle(a.everyNoteAPerson())
 		sizes := plan.Sizes()
 		if sizes.Groups > 0 && sizes.Smallest < int64(k) && sizes.Suppressed > 0 {
 			return nil, exit.Errorf(exit.Privacy, "report it", "a group of %d people is left where %d are wanted", sizes.Smallest, k)
@@ -167,7 +163,10 @@ func (a *anonymizer) cohorts() error {
 		if err != nil {
 			return err
 		}
-		err = tagged.RowsIn(name, io.NewSectionReader(file, 0, a.before.parts[name].Bytes), func(r idRow) error { of[xxh3.HashString(r.ID)] = t.Cohort; return nil })
+		err = tagged.EachOf(name, file, a.before.parts[name].Bytes, idColumn, func(row []tagged.PartValue) error {
+			of[xxh3.Hash(row[0].Bytes)] = t.Cohort
+			return nil
+		})
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
@@ -180,10 +179,7 @@ func (a *anonymizer) cohorts() error {
 	return nil
 }
 
-// idRow is the column of a public table that is read.
-type idRow struct {
-	ID string `parquet:"note_id"`
-}
+var idColumn = []string{"note_id"}
 
 // inherit gives a unit that was made anew the cohort that most of its notes had.
 func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
@@ -192,8 +188,8 @@ func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
 			continue
 		}
 		notes, most := map[int]int{}, len(a.before.Cohorts)
-		err := a.part(p, func(r *write.QuasiRow, _ []string) error {
-			if cohort, again := of[xxh3.HashString(r.ID)]; again {
+		err := a.part(p, idColumn, func(row []tagged.PartValue) error {
+			if cohort, again := of[xxh3.Hash(row[0].Bytes)]; again {
 				if notes[cohort]++; notes[cohort] > notes[most] {
 					most = cohort
 				}
@@ -217,95 +213,84 @@ func tableOf(u *commit.UnitRecord) string {
 	return ""
 }
 
-// each calls do for every combination of every unit of a cohort, in their order.
-func (a *anonymizer) each(ctx context.Context, cohort int, do func(c *write.Combination)) error {
+// of are the units of a cohort.
+func (a *anonymizer) of(cohort int) (all []*commit.UnitRecord) {
 	for i := range a.f.Manifest.Units {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		if u := &a.f.Manifest.Units[i]; a.cohort[u.Name] == cohort {
-			if err := a.unit(u, do); err != nil {
-				return err
-			}
+			all = append(all, u)
 		}
 	}
-	return nil
+	return all
 }
 
-// unit calls do for every combination of a unit.
-func (a *anonymizer) unit(u *commit.UnitRecord, do func(c *write.Combination)) error {
+// combinations is the field of the summary of a unit that has them.
+func (a *anonymizer) combinations(u *commit.UnitRecord) ([]byte, error) {
 	for _, p := range u.Parts {
-		if p.Kind != "summary" {
-			continue
+		if p.Kind == "summary" {
+			s, err := Summary(a.f, p)
+			return s.Quasi, err
 		}
-		s, err := Summary(a.f, p)
-		if err != nil {
-			return err
-		}
-		if err := write.EachCombination(s.Quasi, len(a.columns), func(c *write.Combination) error { do(c); return nil }); err != nil {
-			return fmt.Errorf("%s: %w", p.Path, err)
-		}
+	}
+	return nil, nil
+}
+
+// each calls do for every combination of a unit.
+func (a *anonymizer) each(u *commit.UnitRecord, do func(c *write.Combination)) error {
+	all, err := a.combinations(u)
+	if err == nil {
+		err = write.EachCombination(all, len(a.columns), do)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", u.Name, err)
 	}
 	return nil
 }
 
-func (a *anonymizer) part(p commit.PartRecord, do func(r *write.QuasiRow, values []string) error) error {
+func (a *anonymizer) part(p commit.PartRecord, names []string, do func(row []tagged.PartValue) error) error {
 	file, err := a.f.Open(p)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	return tagged.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(r write.QuasiRow) error {
-		a.values = r.Values(a.values[:0], len(a.columns))
-		return do(&r, a.values)
-	})
+	return errors.Join(tagged.EachOf(p.Path, file, p.Bytes, names, do), file.Close())
 }
 
 // choose chooses the levels of a cohort, or takes those that it had. No plan: it has
 // no notes.
-func (a *anonymizer) choose(ctx context.Context, cohort, k int) (*anonymity.Plan, error) {
+func (a *anonymizer) choose(ctx context.Context, cohort int) (*anonymity.Plan, error) {
+	k := a.config.Anonymity.K
 	if cohort < len(a.before.Cohorts) {
 		return anonymity.Resume(a.columns, k, a.before.Cohorts[cohort]), nil
 	}
-	c, notes := anonymity.NewCounter(a.columns), int64(0)
-	err := a.each(ctx, cohort, func(of *write.Combination) { c.Add(of.Values, of.Notes); notes += of.Notes })
-	if notes == 0 {
+	c, notes, units := anonymity.NewCounter(a.columns), int64(0), a.of(cohort)
+	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) ([]byte, error) {
+		return func(i int) ([]byte, error) { return a.combinations(units[i]) }
+	}, func(_ int, all []byte) error {
+		return write.EachCombination(all, len(a.columns), func(of *write.Combination) { c.Add(of.Values, of.Notes); notes += of.Notes })
+	})
+	if err != nil || notes == 0 {
 		return nil, err
 	}
-	return c.Decide(k, a.config.Anonymity.Suppress), err
+	return c.Decide(k, a.config.Anonymity.Suppress), nil
 }
 
-// count counts the people of every group of a cohort. Without a column of patients
-// every note is somebody.
+// count counts the people of every group of a cohort, each unit by itself. Without a column of patients every note is somebody.
 func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan) error {
-	if a.config.Read.Columns.Patient == "" {
-		return a.each(ctx, cohort, func(of *write.Combination) { plan.Count(plan.GroupOf(of.Values), of.Notes, of.Notes) })
-	}
-	passes := int(a.f.Manifest.Counts.Masked/pairsAtOnce) + 1
-	for pass := range passes {
-		seen := map[uint64]struct{}{}
-		var pair []byte
-		err := a.each(ctx, cohort, func(of *write.Combination) {
-			group, people := plan.GroupOf(of.Values), int64(0)
-			for patients := of.Patients; len(patients) > 0; patients = patients[8:] {
-				pair = append(binary.LittleEndian.AppendUint64(pair[:0], group), patients[:8]...)
-				hash := xxh3.Hash(pair)
-				if _, again := seen[hash]; !again && int(hash%uint64(passes)) == pass {
-					seen[hash] = struct{}{}
-					people++
+	units := a.of(cohort)
+	return pipeline.Each(ctx, len(units), a.workers, func() func(int) (*anonymity.Groups, error) {
+		r := plan.Reader()
+		return func(i int) (*anonymity.Groups, error) {
+			some := anonymity.NewGroups(a.config.Anonymity.K)
+			return some, a.each(units[i], func(of *write.Combination) {
+				if a.everyNoteAPerson() {
+					of.Patients = nil
 				}
-			}
-			if pass > 0 {
-				of.Notes = 0 // counted in the first
-			}
-			plan.Count(group, of.Notes, people)
-		})
-		if err != nil {
-			return err
+				some.Add(r.GroupOf(of.Values), of.Notes, of.Patients)
+			})
 		}
-	}
-	return nil
+	}, func(_ int, some *anonymity.Groups) error { plan.Count(some); return nil })
 }
+
+func (a *anonymizer) everyNoteAPerson() bool { return a.config.Read.Columns.Patient == "" }
 
 // write writes a public table beside every masked part, and what was decided.
 func (a *anonymizer) write(ctx context.Context) error {
@@ -318,29 +303,25 @@ func (a *anonymizer) write(ctx context.Context) error {
 			now.Cohorts = append(now.Cohorts, plan.Cohort())
 		}
 	}
+	var units []*commit.UnitRecord
 	for i := range a.f.Manifest.Units {
-		u := &a.f.Manifest.Units[i]
-		name := tableOf(u)
-		quasi := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "quasi" })
-		if name == "" || quasi < 0 {
-			continue
+		if u := &a.f.Manifest.Units[i]; tableOf(u) != "" && quasiOf(u) != nil {
+			units = append(units, u)
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	}
+	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) (released, error) {
+		readers := make([]*anonymity.Reader, len(a.plans)) // nil where there are no notes
+		return func(i int) (released, error) {
+			cohort := a.cohort[units[i].Name]
+			if readers[cohort] == nil && a.plans[cohort] != nil {
+				readers[cohort] = a.plans[cohort].Reader()
+			}
+			content, err := a.table(units[i], readers[cohort])
+			return released{content, cohort}, err
 		}
-		plan := a.plans[a.cohort[u.Name]]
-		content, err := a.content(u, &u.Parts[quasi], plan)
-		if err != nil {
-			return err
-		}
-		now.Tables[name] = released{content, a.cohort[u.Name]}
-		kept, err := a.before.keep(a.f, name, content)
-		if err == nil && !kept {
-			err = a.table(name, u.Mark, u.Parts[quasi], plan)
-		}
-		if err != nil {
-			return err
-		}
+	}, func(i int, r released) error { now.Tables[tableOf(units[i])] = r; return nil })
+	if err != nil {
+		return err
 	}
 	data, err := json.Marshal(now)
 	if err != nil {
@@ -353,6 +334,16 @@ func (a *anonymizer) write(ctx context.Context) error {
 	return err
 }
 
+// quasiOf is the private part of the values of a unit; nil if it has none.
+func quasiOf(u *commit.UnitRecord) *commit.PartRecord {
+	for i := range u.Parts {
+		if u.Parts[i].Kind == "quasi" {
+			return &u.Parts[i]
+		}
+	}
+	return nil
+}
+
 // names are those of the columns with their hierarchies.
 func (a *anonymizer) names() (all []string) {
 	for _, c := range a.columns {
@@ -361,43 +352,54 @@ func (a *anonymizer) names() (all []string) {
 	return all
 }
 
-// content is a digest of what stands in the table of a unit.
-func (a *anonymizer) content(u *commit.UnitRecord, quasi *commit.PartRecord, plan *anonymity.Plan) (string, error) {
-	h := sha256.New()
+// table writes the table of a unit, unless the same stands in the one that is there, and returns a digest of what stands in it.
+func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content string, err error) {
+	quasi, h := quasiOf(u), sha256.New()
 	fmt.Fprintf(h, "velum table 1 %s %q %d\n", quasi.SHA256, u.Mark, a.config.Write.RowGroupRows)
+	var names []string
 	for _, c := range a.columns {
 		fmt.Fprintf(h, "%q\n", c.Name)
+		names = append(names, c.Name)
 	}
 	var row []byte
-	err := a.unit(u, func(c *write.Combination) {
+	var of [][][]byte // what stands for values, by their number
+	err = a.each(u, func(c *write.Combination) {
+		general := slices.Clone(r.Apply(c.Values))
+		of = append(of, general)
 		row = row[:0]
-		for _, value := range plan.Apply(c.Values) {
+		for _, value := range general {
 			row = append(binary.AppendUvarint(row, uint64(len(value))), value...)
 		}
 		h.Write(row)
 	})
-	return fmt.Sprintf("%x", h.Sum(nil)), err
-}
-
-// table writes the table of a unit.
-func (a *anonymizer) table(name, mark string, quasi commit.PartRecord, plan *anonymity.Plan) error {
-	var names []string
-	for _, q := range a.columns {
-		names = append(names, q.Name)
-	}
-	part, err := a.f.Create("quasi", name, false)
+	content = fmt.Sprintf("%x", h.Sum(nil))
 	if err != nil {
-		return err
+		return "", err
 	}
-	w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, mark)
+	if kept, err := a.before.keep(a.f, tableOf(u), content); kept || err != nil {
+		return content, err
+	}
+	part, err := a.f.Create("quasi", tableOf(u), false)
 	if err != nil {
-		return exit.With(exit.Config, err, "rename the column")
+		return "", err
 	}
-	if err := a.part(quasi, func(r *write.QuasiRow, values []string) error { return w.Add(r.ID, r.Row, plan.Apply(values)) }); err != nil {
-		return err
+	w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, u.Mark)
+	if err != nil {
+		return "", exit.With(exit.Config, err, "rename the column")
 	}
-	part.Rows, part.Digest, err = w.Close()
-	return err
+	err = a.part(*quasi, []string{"note_id", "row", "combination"}, func(values []tagged.PartValue) error {
+		if number := values[2].Bits; number < uint64(len(of)) {
+			return w.Add(values[0].Bytes, int64(values[1].Bits), of[number])
+		}
+		return &durable.IntegrityError{Path: quasi.Path, Cause: "has values that the summary of the unit does not have"}
+	})
+	if err != nil {
+		return "", err
+	}
+	if part.Rows, part.Digest, err = w.Close(); err != nil {
+		return "", err
+	}
+	return content, a.f.Settle(part)
 }
 
 // tablesKind is the private part of the last step that says what stands in tables: a

@@ -155,18 +155,6 @@ func candidateParts(f *commit.Final) (parts []candidatePart) {
 	return parts
 }
 
-// empty is a source of n empty batches: the worker that gets batch k reads
-// part k into it.
-type empty struct{ left int }
-
-func (e *empty) Next(*pipeline.Batch) error {
-	if e.left == 0 {
-		return io.EOF
-	}
-	e.left--
-	return nil
-}
-
 // NoteRow is the row of note i of a batch of tagged notes.
 func NoteRow(b *pipeline.Batch, i int) int64 { return int64(b.Extra[0].Fixed[i]) }
 
@@ -215,11 +203,14 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	if err != nil {
 		return err
 	}
-	step := pipeline.Step{Name: "pick", Workers: s.workers, New: func() func(*pipeline.Batch) error {
+	err = pipeline.Each(ctx, len(picks), s.workers, func() func(int) (*pipeline.Batch, error) {
 		var notes, fresh pipeline.Batch
-		return func(b *pipeline.Batch) error { return picks[b.Seq].pick(f, &notes, &fresh, b) }
-	}}
-	if err := pipeline.Run(ctx, &empty{len(picks)}, []pipeline.Step{step}, w, nil); err != nil {
+		return func(k int) (*pipeline.Batch, error) {
+			b := new(pipeline.Batch)
+			return b, picks[k].pick(f, &notes, &fresh, b)
+		}
+	}, func(_ int, b *pipeline.Batch) error { return w.Put(b) })
+	if err != nil {
 		return err
 	}
 	file.Rows, file.Digest, err = w.Close()
@@ -278,9 +269,7 @@ func (p *picks) pick(f *commit.Final, notes, fresh, b *pipeline.Batch) error {
 			return err
 		}
 	}
-	if b.ExtraNamed(pipeline.PartColumn) == nil {
-		b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}, {Name: pipeline.PartColumn, Kind: pipeline.BytesColumn}}
-	}
+	b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}, {Name: pipeline.PartColumn, Kind: pipeline.BytesColumn}}
 	mark, read := b.ExtraNamed(pipeline.PartColumn), 0
 	for _, k := range p.notes {
 		if at, had := p.had[k.Row]; had {
