@@ -38,8 +38,8 @@ With --take-back, who was forgotten or objected may be in later runs again: it m
 			if (len(args) == 0) == (len(f.Patients) == 0) || f.TakeBack && len(args) > 0 {
 				return exit.Errorf(exit.Config, "see `velum run forget --help`", "name the files to forget, or --patient, and not both")
 			}
-			if len(args) > 0 && len(f.In) > 0 {
-				return exit.Errorf(exit.Config, "see `velum run forget --help`", "--in goes with --patient")
+			if len(args) > 0 && (len(f.In) > 0 || f.Save) {
+				return exit.Errorf(exit.Config, "see `velum run forget --help`", "--in and --plan go with --patient")
 			}
 			return nil
 		},
@@ -53,6 +53,7 @@ With --take-back, who was forgotten or objected may be in later runs again: it m
 	flags.StringVar(&f.Private, "private", "", "`DIR` for what holds words of notes (default: --out with .private)")
 	flags.StringArrayVar(&f.Patients, "patient", nil, "`ID` of the patient, as the archive has it; once for each way in which it is written")
 	flags.BoolVar(&f.TakeBack, "take-back", false, "let the patient into later runs again, who was forgotten or objected")
+	flags.BoolVar(&f.Save, "plan", false, "write a plan for --patient, and nothing else: velum run --plan and velum run finish do it, on several machines")
 	flags.StringSliceVar(&f.In, "in", nil, "`ARCHIVE` for --patient, if the files lie elsewhere now")
 	flags.StringVar(&f.Tagged, "tagged", "", "`DIR` of velum mask --tagged, if the output was made by it")
 	flags.BoolVar(&f.Dry, "dry-run", false, "print what would be removed, write nothing")

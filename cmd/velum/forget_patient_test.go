@@ -169,6 +169,13 @@ func TestForgetPatient(t *testing.T) {
 		sameTrees(t, kind, out, want)
 		must(forget+out, exit.Nothing)
 		must(run+out, exit.Nothing)
+		restore() // the work may be shared, too
+		must(forget+out+" --plan", exit.Done)
+		for share := range 2 {
+			must(fmt.Sprintf("run --plan %s --shard %d/2", out, share+1), exit.Done)
+		}
+		must("run finish "+out, exit.Done)
+		sameTrees(t, kind+", by shares", out, want)
 		for moment := range 20 {
 			restore()
 			left := steps * moment / 20

@@ -22,7 +22,8 @@ columns, model, policy, key and people are named as there. Nothing is logged of 
 
 With --tagged: tag once, derive many. Make an extract of an archive that velum run has tagged: the spans come
 from DIR.private, the text from the archive, and policy, key and purpose are this extract's own. Nothing is
-tagged again. Notes that the run put into quarantine stay there.`,
+tagged again. Notes that the run put into quarantine stay there. velum run plan --tagged DIR shares an extract of a
+large archive out among machines, unless its policy shuffles.`,
 		Example: `  velum mask - - < notes.jsonl > masked.jsonl
   velum run --in archive/ --out masked/
   velum mask --tagged masked/ --in archive/ --out study/ --policy research --set key.file=study.key --set read.columns.patient=patient_id`,
