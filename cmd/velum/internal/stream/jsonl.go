@@ -18,7 +18,8 @@ import (
 const (
 	flush    = 50 * time.Millisecond // after which a batch goes on its way, full or not
 	pause    = 2 * time.Millisecond  // of the input, after which it goes as well: somebody waits for the answer
-	together = 64                    // objects in a batch: the first waits for the last, and a thousand would take a hundred milliseconds
+	together = 64                    // objects in a batch at the most: the first waits for the last, and a thousand would take a hundred milliseconds
+	first    = 8                     // of them in the first batch after a pause, and twice as many in each that follows: somebody waits for that answer
 	maxLine  = 128 << 20
 	keptRaw  = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
 )
@@ -30,6 +31,7 @@ type jsonl struct {
 	fields  text.JSONFields
 	settled bool
 	seen    int // so far there is no end of a line
+	most    int // objects in the next batch
 	rows    int64
 	err     error
 
@@ -40,7 +42,7 @@ type jsonl struct {
 }
 
 func newJSONL(s *shape, in *paced.Reader, head []byte, out io.Writer) *jsonl {
-	j := &jsonl{shape: s, feed: newFeed(in, head), fields: text.NewJSONFields(where, s.o), out: out}
+	j := &jsonl{shape: s, feed: newFeed(in, head), fields: text.NewJSONFields(where, s.o), out: out, most: first}
 	for _, name := range s.keep {
 		j.nulls = append(appendKey(j.nulls, name), "null"...)
 	}
@@ -63,12 +65,15 @@ func (j *jsonl) close() error { return nil }
 func (j *jsonl) Next(b *pipeline.Batch) error {
 	j.begin(b)
 	var due time.Time
-	for !j.ended && b.Len() < together && !j.fill.Full(b) {
+	most := j.most
+	j.most = min(2*j.most, together)
+	for !j.ended && b.Len() < most && !j.fill.Full(b) {
 		line, ok, err := j.line(due, j.rows+int64(b.Len())+1)
 		if err != nil {
 			return err
 		}
 		if !ok {
+			j.most = first
 			break
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
