@@ -65,7 +65,6 @@ type File struct {
 
 	raw    string  // the folder as the system calls it
 	hashed *hashed // what was hashed
-	twin   *twin   // that every note is compared with; nil: none
 
 	Unsummed bool // Parquet whose pages have no checksums: what is changed in them cannot be seen
 }
@@ -163,9 +162,6 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 	if err != nil {
 		return nil, f.blame(err)
 	}
-	if src, err = a.compare(src, f, u); err != nil {
-		return nil, err
-	}
 	return a.partitioned(&unchanged{src, f}, f), nil
 }
 
@@ -251,10 +247,9 @@ func (a *Archive) Rows() int64 {
 }
 
 // Unvouched counts the files that can be damaged without a sign: they have no
-// page checksums, no list of SHA-256 sums and no second copy. It names the
-// first, below the archive.
+// page checksums and no list of SHA-256 sums. It names the first, below the archive.
 func (a *Archive) Unvouched() (n int, first string) {
-	if a.o.Checksums != "" || a.o.Twice != "" {
+	if a.o.Checksums != "" {
 		return 0, ""
 	}
 	for i := range a.Files {
@@ -461,7 +456,7 @@ func (s *scanner) settleStrange() error {
 func (s *scanner) file(ctx context.Context, f *File) error {
 	first := len(s.a.Units)
 	err := s.fileUnits(ctx, f)
-	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && !s.a.o.Alone && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
+	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && !s.a.o.Alone && bytes <= smallFile && f.Rows <= smallRows {
 		u := &s.a.Units[first]
 		u.Small = max(bytes, 1)
 		if shelf := shelfOf(f.Folder); !s.a.o.Opaque {
@@ -492,16 +487,6 @@ func (s *scanner) fileUnits(ctx context.Context, f *File) error {
 	if cause != "" {
 		s.bad(f, cause)
 		return nil
-	}
-	if f.form != parquetForm {
-		cause, err := s.sameBytes(ctx, f)
-		if err != nil {
-			return err
-		}
-		if cause != "" {
-			s.bad(f, cause)
-			return nil
-		}
 	}
 	unit := s.unit(f)
 	switch {
@@ -601,12 +586,6 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 		return nil
 	}
 	f.Groups, f.Unsummed = len(l.Groups), !l.Sums
-	if f.Unsummed {
-		if cause, err := s.settleTwin(ctx, f, l); cause != "" || err != nil {
-			s.bad(f, cause)
-			return err
-		}
-	}
 	bytes := int64(0)
 	for g, group := range l.Groups {
 		f.Rows += group.Rows

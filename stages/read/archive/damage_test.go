@@ -26,25 +26,21 @@ var longForm = flag.Bool("long", false, "the long forms of the tests on reliabil
 
 // TestDamage reads Parquet files that it has damaged: bits flipped, blocks lost, footers and page headers that lie. The
 // reading process never ends, no worker takes more than its processor time, and with page checksums, or a list of SHA-256
-// sums beside the archive, or a second copy or export of it (read.twice), no row is lost or changed without an error.
+// sums beside the archive, no row is lost or changed without an error.
 // What is done to file i depends on seed and i alone.
 func TestDamage(t *testing.T) {
 	files := 2000
 	if *longForm {
 		files = 200_000
 	}
-	damage(t, files, false)
+	damage(t, files)
 }
 
-// TestDamageUnsummed is that of files without page checksums, which a second copy or export vouches for.
-func TestDamageUnsummed(t *testing.T) { damage(t, 500, true) }
-
-func damage(t *testing.T, files int, unsummed bool) {
+func damage(t *testing.T, files int) {
 	trial, err := newTrial(t.TempDir(), 2026)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial.unsummed = unsummed
 	if err := trial.run(files); err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +67,13 @@ const (
 type protection int
 
 const (
-	listed  protection = iota // SHA-256 list
-	summed                    // page checksums
-	twinned                   // a second copy, or another export of the same rows
-	none                      // nothing, or checksums that were made to fit
+	listed protection = iota // SHA-256 list
+	summed                   // page checksums
+	none                     // nothing, or checksums that were made to fit
 	numProtections
 )
 
-var protectionNames = [numProtections]string{"SHA-256 list", "page checksums", "second copy", "nothing"}
+var protectionNames = [numProtections]string{"SHA-256 list", "page checksums", "nothing"}
 
 // trial is a run over damaged files.
 type trial struct {
@@ -87,8 +82,6 @@ type trial struct {
 	sound []soundFile
 	rows  []string // of every sound file, in order
 	fence *fence.Fence
-
-	unsummed bool // files without page checksums only, with a second copy
 
 	counts [][numProtections][numOutcomes]int // by mutator
 
@@ -111,7 +104,7 @@ func newTrial(dir string, seed uint64) (*trial, error) {
 		if err := os.WriteFile(t.path(), s.data, 0o600); err != nil {
 			return nil, err
 		}
-		units, failed, err := t.read("", "")
+		units, failed, err := t.read("")
 		if err != nil || failed > 0 || len(units) != fileRows/groupRows {
 			return nil, fmt.Errorf("the sound file %q cannot be read: %d units, %w", s.name, len(units), err)
 		}
@@ -149,23 +142,11 @@ func (t *trial) run(files int) error {
 func (t *trial) file(i int) error {
 	rng := rand.New(rand.NewPCG(t.seed, uint64(i)))
 	s := t.sound[rng.IntN(len(t.sound))]
-	for t.unsummed && s.sums {
-		s = t.sound[rng.IntN(len(t.sound))]
-	}
 	k := rng.IntN(len(mutators))
 	m := mutators[k]
 	damaged := m.do(slices.Clone(s.data), rng)
-	p, list, twin := none, "", ""
+	p, list := none, ""
 	switch {
-	case t.unsummed || !s.sums && rng.IntN(4) == 0:
-		p, twin = twinned, filepath.Join(t.dir, "twin.parquet")
-		two := s // the other writes the same rows in another way
-		if rng.IntN(2) == 0 {
-			two = t.sound[rng.IntN(len(t.sound))]
-		}
-		if err := os.WriteFile(twin, two.data, 0o600); err != nil {
-			return err
-		}
 	case rng.IntN(20) == 0:
 		p = listed
 		list = filepath.Join(t.dir, "SHA256SUMS")
@@ -180,7 +161,7 @@ func (t *trial) file(i int) error {
 		return err
 	}
 	begin := time.Now()
-	o := t.outcome(list, twin)
+	o := t.outcome(list)
 	took := time.Since(begin)
 	if took > t.slowest {
 		t.slowest, t.slowestFile = took, i
@@ -198,14 +179,14 @@ func (t *trial) file(i int) error {
 
 // outcome reads the damaged file and compares. A panic here would be the end
 // of a run.
-func (t *trial) outcome(list, twin string) (o outcome) {
+func (t *trial) outcome(list string) (o outcome) {
 	defer func() {
 		if recover() != nil {
 			t.crashes++
 			o = refused
 		}
 	}()
-	units, failed, err := t.read(list, twin)
+	units, failed, err := t.read(list)
 	switch {
 	case err != nil || failed == len(units):
 		return refused
@@ -225,9 +206,9 @@ type unitRows struct {
 }
 
 // read reads the file as a run does. err says that the whole file is refused.
-func (t *trial) read(list, twin string) (units []unitRows, failed int, err error) {
+func (t *trial) read(list string) (units []unitRows, failed int, err error) {
 	a, err := Scan(context.Background(), []string{t.path()}, input.Options{
-		Pass: []string{"date", "center"}, UnitNotes: groupRows, Checksums: list, Twice: twin,
+		Pass: []string{"date", "center"}, UnitNotes: groupRows, Checksums: list,
 	}, t.fence)
 	if err != nil {
 		return nil, 0, err

@@ -1,7 +1,6 @@
 package archive_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -324,89 +323,6 @@ func TestStrangeFiles(t *testing.T) {
 		for _, p := range u.Parts {
 			if _, err := os.Stat(filepath.Join(out, filepath.FromSlash(p.Path))); err != nil {
 				t.Errorf("the manifest names a part that is not there: %q", p.Path)
-			}
-		}
-	}
-}
-
-// TestTwice: a file without checksums that was damaged reads as a sound one,
-// unless there is a second copy, or a second export of the same notes, to
-// compare it with.
-func TestTwice(t *testing.T) {
-	load := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata", "writers", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	first, second := load("duckdb-V1.parquet"), load("duckdb-V2.parquet")
-	damaged := slices.Clone(first)
-	at := bytes.Index(damaged, []byte("inventada"))
-	if at < 0 {
-		t.Fatal("the text is not where it was")
-	}
-	damaged[at] ^= 1
-	behind := fence.New(fence.Options{})
-	defer behind.Close()
-	for _, tt := range []struct {
-		name     string
-		in, copy []byte // copy nil: none is asked for
-		want     string // of the error; "": none
-	}{
-		{"nobody asks", damaged, nil, ""},
-		{"a copy", first, first, ""},
-		{"another export", first, second, ""},
-		{"damaged", damaged, first, "is not what its second copy has"},
-		{"a damaged copy", first, damaged, "is not what its second copy has"},
-		{"damaged beside another export", damaged, second, "is not what its second copy has"},
-		{"no copy", first, []byte{}, "its second copy does not exist"},
-		{"another file", first, load("polars.parquet"), "its second copy has not the same columns"},
-		{"no Parquet file", first, []byte("hello, I am no Parquet"), "its second copy: "},
-	} {
-		in, two := filepath.Join(t.TempDir(), "in", "a b"), filepath.Join(t.TempDir(), "two", "a b")
-		if err := errors.Join(os.MkdirAll(in, 0o700), os.MkdirAll(two, 0o700), os.WriteFile(filepath.Join(in, "x.parquet"), tt.in, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		if len(tt.copy) > 0 {
-			if err := os.WriteFile(filepath.Join(two, "x.parquet"), tt.copy, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, f := range []*fence.Fence{nil, behind} {
-			o := input.Options{Pass: []string{"lili", "ts_ns", "dec38", "bl"}}
-			if tt.copy != nil {
-				o.Twice = filepath.Dir(two)
-			}
-			a, err := archive.Scan(t.Context(), []string{filepath.Dir(in)}, o, f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			for _, b := range a.Bad {
-				got += b.Cause
-			}
-			for i := range a.Units {
-				if !a.Files[0].Unsummed {
-					t.Errorf("%s: DuckDB writes no checksums", tt.name)
-				}
-				src, err := a.Open(&a.Units[i])
-				var b pipeline.Batch
-				for err == nil {
-					b.Reset()
-					err = src.Next(&b)
-				}
-				if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.Unread {
-					got += damage.Cause
-				} else if err != io.EOF {
-					t.Fatal(err)
-				}
-				if err := src.Close(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-				t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/parquet"
 )
 
 // What a scan has found out goes from one process to others as JSON, so that nobody
@@ -30,8 +29,6 @@ type plannedFile struct {
 	Given     bool `json:",omitempty"`
 	Text      int64
 	Identity  input.Identity
-	Twin      *plannedFile        `json:",omitempty"`
-	Sizes     []parquet.GroupSize `json:",omitempty"` // of the row groups of a twin
 }
 
 func newPlannedFile(f *File) plannedFile {
@@ -40,26 +37,15 @@ func newPlannedFile(f *File) plannedFile {
 		p.Identity = f.hashed.identity
 		p.Identity.Device = 0 // each machine counts its devices
 	}
-	if f.twin != nil {
-		t := newPlannedFile(f.twin.file)
-		p.Twin, t.Sizes = &t, f.twin.groups
-	}
 	return p
 }
 
-func (p *plannedFile) file() (f File, err error) {
+func (p *plannedFile) file() (f File) {
 	f = p.File
 	f.Path, f.raw, f.form, f.given, f.text = string(p.Path), string(p.Raw), p.Form, p.Given, p.Text
 	f.hashed = &hashed{identity: p.Identity}
 	copy(f.SHA256[:], p.SHA256)
-	if p.Twin != nil {
-		t, err := p.Twin.file()
-		if err != nil {
-			return f, err
-		}
-		f.twin = &twin{file: &t, groups: p.Twin.Sizes}
-	}
-	return f, nil
+	return f
 }
 
 var errPlan = errors.New("the archive of the plan is damaged")
@@ -88,11 +74,7 @@ func Planned(data []byte, o input.Options, behind *fence.Fence) (*Archive, error
 		return nil, err
 	}
 	for i := range p.Files {
-		f, err := p.Files[i].file()
-		if err != nil {
-			return nil, err
-		}
-		a.Files = append(a.Files, f)
+		a.Files = append(a.Files, p.Files[i].file())
 	}
 	for i := range a.Files {
 		a.files[a.Files[i].Path] = &a.Files[i]

@@ -64,7 +64,6 @@ type Options struct {
 	UnitNotes int64           // notes after which a unit is full; 0 means UnitNotes
 	Opaque    bool            // folders get opaque names, since real months would undo date shifting
 	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
-	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 
 	Places   bool // a Filler says where in its file each row stands

@@ -142,7 +142,6 @@ func (k *checker) input() {
 	_, err = categoriesOf(r.Labels)
 	k.failed("read.labels", err)
 	k.failed("read.sha256", input.CheckList(r.SHA256))
-	k.exists("read.twice", "name the folder or file of the second copy", r.Twice)
 	k.people()
 }
 

@@ -305,7 +305,6 @@ func (c *Config) inputOptions() []option {
 		opt("read.max_note_bytes", &r.MaxNoteBytes, limit.NoteBytes, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
 		opt("read.unit_notes", &r.UnitNotes, input.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
 		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile, large),
-		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),
 	}
 }
 

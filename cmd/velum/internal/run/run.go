@@ -266,7 +266,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 		m.Log.Warn("files are not read, since they hold no notes, begin with a dot or an underscore, or read.format says what the archive is made of", "files", n, "first", m.archive.Passed[0].Input)
 	}
 	if n, first := m.archive.Unvouched(); n > 0 {
-		m.Log.Warn("files have no page checksums: damage to them may change notes unseen; give read.sha256 or read.twice", "files", n, "first", first)
+		m.Log.Warn("files have no page checksums: damage to them may change notes unseen; give read.sha256", "files", n, "first", first)
 	}
 	for i, b := range m.archive.Bad {
 		if i == mostNamed {
