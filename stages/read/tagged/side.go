@@ -7,6 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
@@ -41,6 +42,15 @@ func EachOf(path string, r io.ReaderAt, size int64, names []string, do func(row 
 		}
 		return errors.Join(err, s.close())
 	})
+}
+
+// EachIn does it for a part of an output that is being finished.
+func EachIn(f *commit.Final, p commit.PartRecord, names []string, do func(row []PartValue) error) error {
+	file, err := f.Open(p)
+	if err != nil {
+		return err
+	}
+	return errors.Join(EachOf(p.Path, file, p.Bytes, names, do), file.Close())
 }
 
 // side is some columns of a part, row by row.

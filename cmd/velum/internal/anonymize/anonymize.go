@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -159,15 +158,11 @@ func (a *anonymizer) cohorts() error {
 	}
 	of := map[uint64]int{} // notes of tables that went, by their ids
 	for name, t := range gone {
-		file, err := a.f.Open(a.before.parts[name])
-		if err != nil {
-			return err
-		}
-		err = tagged.EachOf(name, file, a.before.parts[name].Bytes, idColumn, func(row []tagged.PartValue) error {
+		err := tagged.EachIn(a.f, a.before.parts[name], idColumn, func(row []tagged.PartValue) error {
 			of[xxh3.Hash(row[0].Bytes)] = t.Cohort
 			return nil
 		})
-		if err := errors.Join(err, file.Close()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -188,7 +183,7 @@ func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
 			continue
 		}
 		notes, most := map[int]int{}, len(a.before.Cohorts)
-		err := a.part(p, idColumn, func(row []tagged.PartValue) error {
+		err := tagged.EachIn(a.f, p, idColumn, func(row []tagged.PartValue) error {
 			if cohort, again := of[xxh3.Hash(row[0].Bytes)]; again {
 				if notes[cohort]++; notes[cohort] > notes[most] {
 					most = cohort
@@ -244,14 +239,6 @@ func (a *anonymizer) each(u *commit.UnitRecord, do func(c *write.Combination)) e
 		return fmt.Errorf("%s: %w", u.Name, err)
 	}
 	return nil
-}
-
-func (a *anonymizer) part(p commit.PartRecord, names []string, do func(row []tagged.PartValue) error) error {
-	file, err := a.f.Open(p)
-	if err != nil {
-		return err
-	}
-	return errors.Join(tagged.EachOf(p.Path, file, p.Bytes, names, do), file.Close())
 }
 
 // choose chooses the levels of a cohort, or takes those that it had. No plan: it has
@@ -387,7 +374,7 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	if err != nil {
 		return "", exit.With(exit.Config, err, "rename the column")
 	}
-	err = a.part(*quasi, []string{"note_id", "row", "combination"}, func(values []tagged.PartValue) error {
+	err = tagged.EachIn(a.f, *quasi, []string{"note_id", "row", "combination"}, func(values []tagged.PartValue) error {
 		if number := values[2].Bits; number < uint64(len(of)) {
 			return w.Add(values[0].Bytes, int64(values[1].Bits), of[number])
 		}

@@ -18,14 +18,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // auditSamplePath is where the sample stands, below the private tree.
@@ -304,7 +303,7 @@ func seldom(drawn []*sampledNote, centers map[string]*sampleHeap) (more []*sampl
 	return more
 }
 
-// knownNote holds the columns of a part of notes that decide where it is drawn.
+// knownNote is what of a row of a part of notes decides where it is drawn.
 type knownNote struct {
 	Confidence float32 `parquet:"confidence"`
 	Center     string  `parquet:"center,optional"`
@@ -317,15 +316,16 @@ func knownOf(f *commit.Final, u *commit.UnitRecord) (all []knownNote, err error)
 		if p.Kind != "notes" {
 			continue
 		}
-		err := readPart(f, p, func(r *parquet.GenericReader[knownNote]) error {
-			all = make([]knownNote, p.Rows)
-			if n, err := r.Read(all); n != len(all) {
-				return errors.Join(fmt.Errorf("%d of %d rows can be read", n, len(all)), err)
-			}
-			return nil
-		})
+		file, err := f.Open(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Path, err)
+			return nil, err
+		}
+		err = tagged.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(n knownNote) error { all = append(all, n); return nil })
+		if err := errors.Join(err, file.Close()); err != nil {
+			return nil, err
+		}
+		if int64(len(all)) != p.Rows {
+			return nil, &durable.IntegrityError{Path: p.Path, Cause: "has not as many rows as it had"}
 		}
 	}
 	return all, nil
@@ -384,84 +384,41 @@ func findSample(ctx context.Context, f *commit.Final, drawn []*sampledNote) erro
 	return nil
 }
 
-// findInUnit does it for the notes of one unit.
+// findInUnit does it for the notes of one unit. They and the rows of its parts go up.
 func findInUnit(f *commit.Final, notes []*sampledNote) error {
 	for _, p := range f.Manifest.Units[notes[0].unit].Parts {
-		var err error
+		left, at := notes, int64(0)
+		var columns []string
+		var take func(row []tagged.PartValue) error
 		switch p.Kind {
 		case "masked":
-			err = readPart(f, p, func(r *parquet.GenericReader[maskedPlace]) error { return findNotes(r, p.Path, notes) })
+			columns = []string{"note_id", "row"}
+			take = func(row []tagged.PartValue) error {
+				if len(left) > 0 && left[0].at == at {
+					left[0].ID, left[0].Row, left = string(row[0].Bytes), int64(row[1].Bits), left[1:]
+				}
+				at++
+				return nil
+			}
 		case "original":
-			err = readPart(f, p, func(r *parquet.GenericReader[spanPlace]) error { return findSpans(r, notes) })
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.Path, err)
-		}
-	}
-	return nil
-}
-
-// readPart opens a part that a unit wrote for reading some of its columns.
-func readPart[T any](f *commit.Final, p commit.PartRecord, read func(*parquet.GenericReader[T]) error) error {
-	file, err := f.Open(p)
-	if err != nil {
-		return err
-	}
-	r := parquet.NewGenericReader[T](io.NewSectionReader(file, 0, p.Bytes))
-	return errors.Join(read(r), r.Close(), file.Close())
-}
-
-// maskedPlace holds the columns of a masked part by which a note is found again.
-type maskedPlace struct {
-	ID  string `parquet:"note_id"`
-	Row int64  `parquet:"row"`
-}
-
-func findNotes(r *parquet.GenericReader[maskedPlace], path string, notes []*sampledNote) error {
-	var row [1]maskedPlace
-	for _, d := range notes {
-		if d.Part != path {
+			columns = []string{"row", "start", "end", "category", "source"}
+			take = func(row []tagged.PartValue) error {
+				for len(left) > 0 && left[0].Row < int64(row[0].Bits) {
+					left = left[1:]
+				}
+				if len(left) > 0 && left[0].Row == int64(row[0].Bits) {
+					left[0].Spans = append(left[0].Spans, sampledSpan{int32(row[1].Bits), int32(row[2].Bits), string(row[3].Bytes), string(row[4].Bytes)})
+				}
+				return nil
+			}
+		default:
 			continue
 		}
-		if err := r.SeekToRow(d.at); err != nil {
-			return err
+		if err := tagged.EachIn(f, p, columns, take); err != nil {
+			return fmt.Errorf("%s: %w", p.Path, err)
 		}
-		if n, err := r.Read(row[:]); n != 1 {
-			return errors.Join(fmt.Errorf("row %d cannot be read", d.at), err)
-		}
-		d.ID, d.Row = row[0].ID, row[0].Row
-	}
-	return nil
-}
-
-// spanPlace holds the columns of a spans part that go into the sample.
-type spanPlace struct {
-	Row      int64  `parquet:"row"`
-	Start    int32  `parquet:"start"`
-	End      int32  `parquet:"end"`
-	Category string `parquet:"category"`
-	Source   string `parquet:"source"`
-}
-
-// findSpans adds the spans of the notes. Both the rows of the part and the
-// notes go up.
-func findSpans(r *parquet.GenericReader[spanPlace], notes []*sampledNote) error {
-	rows := make([]spanPlace, 1024)
-	for len(notes) > 0 {
-		n, err := r.Read(rows)
-		for _, row := range rows[:n] {
-			for len(notes) > 0 && notes[0].Row < row.Row {
-				notes = notes[1:]
-			}
-			if len(notes) > 0 && notes[0].Row == row.Row {
-				notes[0].Spans = append(notes[0].Spans, sampledSpan{row.Start, row.End, row.Category, row.Source})
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
+		if p.Kind == "masked" && len(left) > 0 {
+			return &durable.IntegrityError{Path: p.Path, Cause: "has not as many rows as it had"}
 		}
 	}
 	return nil
