@@ -25,6 +25,18 @@ type LabelSet struct {
 	Categories []Category
 }
 
+// First returns the first of the names that is a category of the set, None if none is.
+func (s *LabelSet) First(names ...string) Category {
+	for _, name := range names {
+		for _, c := range s.Categories {
+			if c.String() == name {
+				return c
+			}
+		}
+	}
+	return None
+}
+
 // schemes lists the categories of every label set. A name that stands in
 // several sets is one category.
 var schemes = []struct {

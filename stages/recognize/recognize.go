@@ -12,7 +12,6 @@ package recognize
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/models/form/people"
@@ -208,25 +207,15 @@ func (c *categories) field(kind document.Kind) pipeline.Category {
 
 // categoriesOf takes the first name of each row that the label set has.
 func categoriesOf(set *pipeline.LabelSet) (c categories) {
-	find := func(names string) pipeline.Category {
-		for name := range strings.FieldsSeq(names) {
-			for _, have := range set.Categories {
-				if have.String() == name {
-					return have
-				}
-			}
-		}
-		return pipeline.None
-	}
 	c.name = [3]pipeline.Category{
-		find("PERSON NOMBRE_SUJETO_ASISTENCIA PATIENT PER NAME"),
-		find("PERSON FAMILIARES_SUJETO_ASISTENCIA PATIENT PER NAME"),
-		find("PERSON NOMBRE_PERSONAL_SANITARIO DOCTOR PER NAME"),
+		set.First("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER", "NAME"),
+		set.First("PERSON", "FAMILIARES_SUJETO_ASISTENCIA", "PATIENT", "PER", "NAME"),
+		set.First("PERSON", "NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "PER", "NAME"),
 	}
-	patient := find("DNI ID_SUJETO_ASISTENCIA MEDICALRECORD IDNUM ID MISC PHI")
-	c.id = [3]pipeline.Category{patient, patient, find("DNI ID_TITULACION_PERSONAL_SANITARIO LICENSE ID MISC PHI")}
-	c.birth = find("DATE FECHAS MISC PHI")
-	c.place = find("LOCATION CALLE STREET LOC GEOGRAPHIC MISC PHI")
-	c.phone = find("TELEPHONE NUMERO_TELEFONO PHONE MISC PHI")
+	patient := set.First("DNI", "ID_SUJETO_ASISTENCIA", "MEDICALRECORD", "IDNUM", "ID", "MISC", "PHI")
+	c.id = [3]pipeline.Category{patient, patient, set.First("DNI", "ID_TITULACION_PERSONAL_SANITARIO", "LICENSE", "ID", "MISC", "PHI")}
+	c.birth = set.First("DATE", "FECHAS", "MISC", "PHI")
+	c.place = set.First("LOCATION", "CALLE", "STREET", "LOC", "GEOGRAPHIC", "MISC", "PHI")
+	c.phone = set.First("TELEPHONE", "NUMERO_TELEFONO", "PHONE", "MISC", "PHI")
 	return c
 }

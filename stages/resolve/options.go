@@ -149,7 +149,7 @@ func namesIn(set *pipeline.LabelSet) (names []string) {
 
 // The categories of patterns in MEDDOCAN's scheme.
 var meddocanCategories = map[string]string{
-	"TELEPHONE":          "NUMERO_TELEFONO", // or NUMERO_FAX, by rule phone-fax
+	"TELEPHONE":          "NUMERO_TELEFONO",
 	"EMAIL":              "CORREO_ELECTRONICO",
 	"DNI":                "ID_SUJETO_ASISTENCIA",
 	"SOCIAL_SECURITY_ID": "ID_ASEGURAMIENTO",
@@ -352,65 +352,21 @@ func (p *plan) lists() error {
 type categories struct {
 	person    [3]pipeline.Category // patient, staff, kin; one of them in schemes with one PERSON
 	place     pipeline.Category    // towns, postal codes
-	centre    pipeline.Category    // health centres
-	telephone pipeline.Category
-	fax       pipeline.Category
-	email     pipeline.Category
-	age       pipeline.Category
 	date      pipeline.Category
 	sex       pipeline.Category
-	kin       pipeline.Category
-	street    pipeline.Category
-	staffID   pipeline.Category
 	patientID pipeline.Category
-	insurance pipeline.Category
-	episode   pipeline.Category
-	country   pipeline.Category
-	institute pipeline.Category
-	numbers   []bool // by category: values that hold a digit
 }
 
-// categoriesOf finds the names in a label set; the first name that the set has
-// counts.
 func categoriesOf(set *pipeline.LabelSet) categories {
-	find := func(names ...string) pipeline.Category {
-		for _, name := range names {
-			for _, c := range set.Categories {
-				if c.String() == name {
-					return c
-				}
-			}
-		}
-		return pipeline.None
-	}
-	numbers := make([]bool, pipeline.Categories())
-	for _, name := range []string{"DNI", "SOCIAL_SECURITY_ID", "SANITARY_CARD_ID", "TELEPHONE"} {
-		if c := find(name); c != pipeline.None {
-			numbers[c] = true
-		}
-	}
 	return categories{
-		numbers: numbers,
 		person: [3]pipeline.Category{
-			find("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER"),
-			find("PERSON", "NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "PER"),
-			find("PERSON", "FAMILIARES_SUJETO_ASISTENCIA", "PATIENT", "PER"),
+			set.First("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER"),
+			set.First("PERSON", "NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "PER"),
+			set.First("PERSON", "FAMILIARES_SUJETO_ASISTENCIA", "PATIENT", "PER"),
 		},
-		place:     find("LOCATION", "TERRITORIO", "CITY", "LOC"),
-		centre:    find("LOCATION", "HOSPITAL", "LOC"),
-		telephone: find("TELEPHONE", "NUMERO_TELEFONO", "PHONE"),
-		fax:       find("TELEPHONE", "NUMERO_FAX", "FAX"),
-		email:     find("EMAIL", "CORREO_ELECTRONICO"),
-		date:      find("DATE", "FECHAS"),
-		age:       find("AGE", "EDAD_SUJETO_ASISTENCIA"),
-		sex:       find("SEXO_SUJETO_ASISTENCIA"),
-		kin:       find("FAMILIARES_SUJETO_ASISTENCIA"),
-		street:    find("CALLE", "STREET"),
-		staffID:   find("ID_TITULACION_PERSONAL_SANITARIO", "LICENSE"),
-		patientID: find("ID_SUJETO_ASISTENCIA", "MEDICALRECORD"),
-		insurance: find("ID_ASEGURAMIENTO", "HEALTHPLAN"),
-		episode:   find("ID_CONTACTO_ASISTENCIAL"),
-		country:   find("PAIS", "COUNTRY"),
-		institute: find("LOCATION", "INSTITUCION", "ORGANIZATION", "ORG"),
+		place:     set.First("LOCATION", "TERRITORIO", "CITY", "LOC"),
+		date:      set.First("DATE", "FECHAS"),
+		sex:       set.First("SEXO_SUJETO_ASISTENCIA"),
+		patientID: set.First("ID_SUJETO_ASISTENCIA", "MEDICALRECORD"),
 	}
 }

@@ -154,12 +154,6 @@ var ruleTests = []struct {
 	{"initials-beside", "primary-care", "vitamina D.\n[PERSON:Ana] y [PERSON:Pere] [PERSON:M.] [PERSON:Puig] A.Bien, [LOCATION:Reus] P.", "vitamina D.\n[PERSON:Ana] y [PERSON:Pere] [PERSON:M.] [PERSON:Puig] A.Bien, [LOCATION:Reus] P."},
 	{"house-number", "primary-care", "vive en [LOCATION:Carrer Major] 12, [LOCATION:c/ Balears], 3 y [LOCATION:Pl. Nova] 7. Bien", "vive en [LOCATION:Carrer Major 12], [LOCATION:c/ Balears, 3] y [LOCATION:Pl. Nova 7]. Bien"},
 	{"house-number", "primary-care", "[LOCATION:Reus] 12/3/20, [LOCATION:Reus] 12:30, [LOCATION:Reus] 3mg, [LOCATION:Reus] 1999, [LOCATION:Reus]. 3, [LOCATION:Reus] 5%", "[LOCATION:Reus] 12/3/20, [LOCATION:Reus] 12:30, [LOCATION:Reus] 3mg, [LOCATION:Reus] 1999, [LOCATION:Reus]. 3, [LOCATION:Reus] 5%"},
-	{"field", "meddocan", "NHC: [ID_ASEGURAMIENTO:22 75689632 36]. NASS: [ID_SUJETO_ASISTENCIA:5637110]", "NHC: [ID_SUJETO_ASISTENCIA:22 75689632 36]. NASS: [ID_ASEGURAMIENTO:5637110]"},
-	{"field", "meddocan", "NHC: [ID_SUJETO_ASISTENCIA:5637110] 3.\nCIPA: nhc-[ID_SUJETO_ASISTENCIA:5637110] 37, NHC: [ID_SUJETO_ASISTENCIA:5637110] 4 días", "NHC: [ID_SUJETO_ASISTENCIA:5637110 3].\nCIPA: nhc-[ID_SUJETO_ASISTENCIA:5637110] 37, NHC: [ID_SUJETO_ASISTENCIA:5637110] 4 días"},
-	{"field", "meddocan", "NºCol: [TERRITORIO:14578]; Episodio [ID_SUJETO_ASISTENCIA:7654321]", "NºCol: [ID_TITULACION_PERSONAL_SANITARIO:14578]; Episodio [ID_CONTACTO_ASISTENCIAL:7654321]"},
-	{"phone-fax", "meddocan", "Fax: [NUMERO_TELEFONO:934000000] Tel. [NUMERO_FAX:934000001]", "Fax: [NUMERO_FAX:934000000] Tel. [NUMERO_TELEFONO:934000001]"},
-	{"phone-fax", "meddocan", "Fax\n[NUMERO_TELEFONO:934000000]", "Fax\n[NUMERO_TELEFONO:934000000]"},
-	{"phone-fax", "meddocan", "Fax [NUMERO_FAX:934000002] / [NUMERO_TELEFONO:934000001]", "Fax [NUMERO_FAX:934000002] / [NUMERO_TELEFONO:934000001]"},
 }
 
 // TestScript checks words of other scripts, which have a view; Greek is no name.

@@ -35,8 +35,6 @@ var rules = []rule{
 	{"house-number", "primary-care", onSpans, 0, (*worker).joinNumbers},
 	{"date-borders", "primary-care", onSpans, 0, (*worker).endDates},
 	{"trait", "meddocan", onSpans, trait, (*worker).findTraits},
-	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
-	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},
 }
 
 // RuleNames returns the names that Options.Rules may switch, in the order of
@@ -164,107 +162,4 @@ func (w *worker) findTraits() int {
 		sortSpans(w.spans)
 	}
 	return n
-}
-
-// tellFields gives a number behind NHC:, NASS:, Episodio: or NºCol: the
-// category of that field. What the field says is more certain than the form of
-// the number.
-func (w *worker) tellFields() int {
-	n := 0
-	for s := range w.spans {
-		span := &w.spans[s]
-		i, j := w.wordsIn(span.Start, span.End)
-		if i == 0 || !w.numeric(i, j) || !w.linked(i-1, true) && string(w.text[w.words[i-1].end:w.words[i].start]) != "-" {
-			continue
-		}
-		c := w.fieldOf(&w.words[i-1])
-		if c != pipeline.None && w.lastGroup(j) && (s+1 == len(w.spans) || w.spans[s+1].Start >= w.words[j].end) {
-			span.End = w.words[j].end
-			n++
-		}
-		if c != pipeline.None && c != span.Category {
-			span.Category = c
-			n++
-		}
-	}
-	return n
-}
-
-// lastGroup tells whether word j is a figure or two that end the line behind the
-// number of a field: "NHC: 5637110 3.".
-func (w *worker) lastGroup(j int) bool {
-	if j == 0 || j >= len(w.words) || !w.words[j].is(digits) || w.words[j].end-w.words[j].start > 2 || !w.touch(j-1) {
-		return false
-	}
-	end := w.words[j].end
-	if w.byteAt(end) == '.' {
-		end++
-	}
-	return int(end) == len(w.text) || w.byteAt(end) == '\n'
-}
-
-func (w *worker) fieldOf(label *word) pipeline.Category {
-	switch {
-	case label.class&record != 0:
-		return w.labels.patientID
-	case label.class&insurance != 0:
-		return w.labels.insurance
-	case label.class&episode != 0:
-		return w.labels.episode
-	case label.class&collegiate != 0:
-		return w.labels.staffID
-	}
-	return pipeline.None
-}
-
-// numeric tells whether the words [i, j) are all digits.
-func (w *worker) numeric(i, j int) bool {
-	for k := i; k < j; k++ {
-		if !w.words[k].is(digits) {
-			return false
-		}
-	}
-	return i < j
-}
-
-// lineLook is how many words before a number are asked what it is.
-const lineLook = 4
-
-// tellFax gives a telephone or fax number the category of the nearest such
-// word before it.
-func (w *worker) tellFax() int {
-	n := 0
-	if w.labels.fax == w.labels.telephone {
-		return 0
-	}
-	for s := range w.spans {
-		span := &w.spans[s]
-		if span.Category != w.labels.telephone && span.Category != w.labels.fax {
-			continue
-		}
-		c := w.numberKind(span.Start)
-		if c != pipeline.None && c != span.Category {
-			span.Category = c
-			n++
-		}
-	}
-	return n
-}
-
-func (w *worker) numberKind(start int32) pipeline.Category {
-	i, j := w.wordsIn(start, start+1)
-	if i == j {
-		return pipeline.None // no word begins there
-	}
-	for k := i - 1; k >= max(i-lineLook, 0) && !w.words[k+1].is(lineStart); k-- {
-		switch {
-		case w.words[k].class&fax != 0:
-			return w.labels.fax
-		case w.words[k].class&telephone != 0:
-			return w.labels.telephone
-		case w.words[k].end-w.words[k].start >= 6 && w.words[k].is(digits):
-			return pipeline.None // the number before
-		}
-	}
-	return pipeline.None
 }

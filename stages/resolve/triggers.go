@@ -19,20 +19,11 @@ const (
 	particle                       // joins the words of a name
 	article                        // may stand in the name of a place, never in one of a person
 	institution                    // begins the name of a health centre
-	telephone                      // stands before a telephone number
-	fax                            // stands before a fax number
 	relative                       // kin
 	of                             // de
-	episode                        // stands before the number of a stay
-	record                         // stands before a record number
-	insurance                      // stands before a social security number
 	sexed                          // a noun or adjective that tells the sex of the patient
 	patient                        // may stand before such a word
-	collegiate                     // stands before a collegiate number
-	weekday                        // ends the name of a centre: an appointment begins
-	breaker                        // never in the name of a centre: para, desde
 	until                          // between the ends of a range: al, hasta
-	yearWord                       // before a year, no part of it: año
 	eponymous                      // before an eponym: tendón de Aquiles
 	trait                          // a people, colour or leaning that tells of the patient: mujer blanca
 	traitLabel                     // stands before such a word: de nacionalidad
@@ -43,7 +34,7 @@ const (
 
 // classNames are the names of the lists, in the order of the bits.
 var classNames = [numClasses]string{
-	"title", "short-title", "particle", "article", "institution", "telephone", "fax", "kin", "of", "episode", "record", "insurance", "sexed", "patient", "collegiate", "weekday", "breaker", "until", "year", "eponymous", "trait", "trait-label", "abbreviation",
+	"title", "short-title", "particle", "article", "institution", "kin", "of", "sexed", "patient", "until", "eponymous", "trait", "trait-label", "abbreviation",
 }
 
 // checkWords wants all lists that rules ask for, and no other.

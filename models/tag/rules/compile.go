@@ -18,7 +18,6 @@ type Resources struct {
 	Lists *gazetteer.Gazetteer // nil: the built-in ones
 	Names *gazetteer.Gazetteer // names of people from all over the world, for known; nil: the built-in ones
 	Morph *morph.Model         // nil: no tests of lemma and part of speech
-	Words Words                // lists beside those of the file, which go before them
 }
 
 // Pack is a compiled file of rules. It is shared by all labellers.

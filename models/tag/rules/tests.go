@@ -165,9 +165,6 @@ func (c *compiler) wordTest(t *test, bit int) error {
 		if t.name == "words" {
 			var ok bool
 			if list, ok = c.words[v]; !ok {
-				list, ok = c.resources.Words[v]
-			}
-			if !ok {
 				return t.at.unknown("words", v, slices.Sorted(maps.Keys(c.words)))
 			}
 		}
