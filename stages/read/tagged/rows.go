@@ -8,6 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -40,21 +41,22 @@ func RowsOf[T any](path string, do func(T) error) error {
 
 // RowsIn does it for a part that is open or in memory; path is for errors.
 func RowsIn[T any](path string, part io.ReaderAt, do func(T) error) error {
-	r := parquet.NewGenericReader[T](part)
-	defer r.Close()
-	rows := make([]T, 1024)
-	for {
-		n, err := r.Read(rows)
+	var r *parquet.GenericReader[T]
+	err := pipeline.Try(func() error { r = parquet.NewGenericReader[T](part); return nil }) // the library panics on what is no Parquet
+	if err == nil {
+		defer r.Close()
+	}
+	for rows := make([]T, 1024); err == nil; {
+		n := 0
+		err = pipeline.Try(func() (err error) { n, err = r.Read(rows); return err })
 		for _, row := range rows[:n] {
 			if err := do(row); err != nil {
 				return err
 			}
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return &durable.IntegrityError{Path: path, Cause: "is not as velum wrote it: it cannot be read"}
-		}
 	}
+	if err == io.EOF {
+		return nil
+	}
+	return &durable.IntegrityError{Path: path, Cause: "is not as velum wrote it: it cannot be read"}
 }
