@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,68 +37,6 @@ func (a *app) config() (*option.Config, error) {
 func (a *app) planned(plan []byte) (*option.Config, error) {
 	a.options.Plan = plan
 	return a.config()
-}
-
-// call returns what a command runs that takes the configuration and flags.
-func call[F any](a *app, do func(context.Context, *console.Console, *option.Config, F) error, flags F) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, _ []string) error {
-		cfg, err := a.config()
-		if err != nil {
-			return err
-		}
-		return do(c.Context(), a.Console, cfg, flags)
-	}
-}
-
-// heeds is call for a command with arguments.
-func heeds(a *app, do func(ctx context.Context, cfg *option.Config, args []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		return call(a, func(ctx context.Context, _ *console.Console, cfg *option.Config, args []string) error {
-			return do(ctx, cfg, args)
-		}, args)(c, nil)
-	}
-}
-
-// optionFlag adds a flag that sets the option key. What is wrong with its
-// value is reported with all other mistakes when the configuration is loaded.
-func (a *app) optionFlag(c *cobra.Command, name, key string) {
-	a.options.AddFlag(c.Flags(), name, key)
-}
-
-// optionFlags adds several, each as name=key.
-func (a *app) optionFlags(c *cobra.Command, flags ...string) {
-	for _, f := range flags {
-		name, key, _ := strings.Cut(f, "=")
-		a.optionFlag(c, name, key)
-	}
-}
-
-func noArgs(c *cobra.Command, args []string) error { return exactArgs(0)(c, args) }
-
-// exactArgs is cobra's ExactArgs with our exit code.
-func exactArgs(n int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == n {
-			return nil
-		}
-		if len(args) > 0 && exit.DidYouMean(args[0], verbNames(c)) != "" {
-			return unknownVerb(c, args)
-		}
-		if typed := withFlags(c, args); n == 0 && typed != "" {
-			return exit.Errorf(exit.Config, "type `"+typed+"`", "%s: no flag before %s", c.CommandPath(), strings.Join(args[:min(len(args), 5)], ", "))
-		}
-		return exit.Errorf(exit.Config, "see `"+c.CommandPath()+" --help`", "%s: arguments: want %d, have %d", c.CommandPath(), n, len(args))
-	}
-}
-
-// mostArgs is cobra's MaximumNArgs with our exit code.
-func mostArgs(n int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > n {
-			return exit.Errorf(exit.Config, "put what has spaces in quotes; see `"+c.CommandPath()+" --help`", "%s: arguments: want at most %d, have %d", c.CommandPath(), n, len(args))
-		}
-		return nil
-	}
 }
 
 // unknownVerb refuses arguments of the root command and names the verb that

@@ -27,7 +27,7 @@ func TestRealDisk(t *testing.T) {
 		a := newApp(&errs, &errs, nil)
 		a.disk = d
 		// The audit log stands elsewhere: it is written around the run.
-		code := a.run([]string{"run", "-q", "--in", in, "--out", out, "--audit-log", filepath.Join(dir, "audit.jsonl"), "--units", "1", "--set", "tag.cache=1MiB"})
+		code := a.run([]string{"run", "-q", "--in", in, "--out", out, "--audit-log", filepath.Join(dir, "audit.jsonl"), "--units", "1"})
 		return code, errs.String()
 	}
 	whole := newMemoryDisk(1, dir)

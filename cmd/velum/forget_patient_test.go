@@ -120,7 +120,7 @@ func TestForgetPatient(t *testing.T) {
 		var errs bytes.Buffer
 		a := newApp(&errs, &errs, nil)
 		a.disk = d
-		args += " --set read.columns.patient=nhc --set tag.cache=1MiB -q"
+		args += " --set read.columns.patient=nhc -q"
 		return a.run(strings.Fields(strings.NewReplacer(names...).Replace(args))), errs.String()
 	}
 	must := func(args string, want exit.Code) {

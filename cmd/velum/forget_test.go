@@ -48,7 +48,7 @@ func TestForgetDies(t *testing.T) {
 		var errs bytes.Buffer
 		a := newApp(&errs, &errs, nil)
 		a.disk = d
-		args += " --set tag.cache=1MiB -q --out " + out + " --audit-log " + filepath.Join(dir, "audit.jsonl")
+		args += " -q --out " + out + " --audit-log " + filepath.Join(dir, "audit.jsonl")
 		if code := a.run(strings.Fields(args)); code != want {
 			t.Fatalf("velum %s: exit code %d, want %d: %s", args, code, want, errs.String())
 		}

@@ -3,7 +3,7 @@
 //
 // Read internal/flow/flow.go first: it is the table of stages of every verb. This file is
 // the shell around it: flags, configuration, logging, signals, exit codes.
-// Every verb has one file with one constructor, named in the list below.
+// verbs.txt has the verbs, and verbs.go what each of them calls.
 package main
 
 import (
@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -26,65 +25,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/fence"
 )
-
-// A verb is a command and the one below which it stands.
-type verb struct {
-	below   string
-	command func(*app) *cobra.Command
-}
-
-// verbs lists the commands in the order of the help text. To add one, write
-// newXCommand in its own file and name it here.
-var verbs = []verb{
-	{"", newInitCommand},
-	{"", newRunCommand},
-	{"", newNightCommand},
-	{"", newMaskCommand},
-	{"", newCheckCommand},
-	{"", newReviewCommand},
-	{"", newEvidenceCommand},
-	{"", newStartCommand},
-	{"", noun("model", "Models: which there are, what one finds in a note, and why")},
-	{"", noun("teach", "Teach velum what a house knows: labels, rules, lists, models of your own")},
-	{"", noun("prove", "Prove what an output is worth: scores, samples that people read, attacks")},
-	{"run", newPlanCommand},
-	{"run", newFinishCommand},
-	{"run", newForgetCommand},
-	{"run", newOptionsCommand},
-	{"mask", newRevealCommand},
-	{"mask", newOperatorsCommand},
-	{"check", newMachineCommand},
-	{"model", newModelListCommand},
-	{"model", newTagCommand},
-	{"model", newExplainCommand},
-	{"model", newInspectCommand},
-	{"model", newPromoteCommand},
-	{"model", newRollbackCommand},
-	{"model", newMeasureCommand},
-	{"teach", newLearnCommand},
-	{"teach", newTrainCommand},
-	{"teach", newStudyCommand},
-	{"teach", newEmbedCommand},
-	{"teach", newRulesCommand},
-	{"teach", newGazetteerCommand},
-	{"teach", newConvertCommand},
-	{"teach", newSynthCommand},
-	{"prove", newEvaluateCommand},
-	{"prove", newSampleCommand},
-	{"prove", newAdjudicateCommand},
-	{"prove", newLogCommand},
-	{"prove", newReleasesCommand},
-	{"prove", newDiffCommand},
-	{"prove", newAttackCommand},
-	{"prove", newUsefulnessCommand},
-}
-
-// noun returns a command that is there for those below it.
-func noun(name, short string) func(*app) *cobra.Command {
-	return func(*app) *cobra.Command {
-		return &cobra.Command{Use: name, Short: short, Args: unknownVerb, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	}
-}
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == fence.WorkerArgument {
@@ -188,13 +128,7 @@ func newRootCommand(a *app) *cobra.Command {
 	cobra.EnableCommandSorting = false // the order of verbs is that of the help text
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand())
-	for _, v := range verbs {
-		parent, _, err := root.Find(strings.Fields(v.below))
-		if err != nil {
-			panic(err) // it stands above in the list
-		}
-		parent.AddCommand(v.command(a))
-	}
+	a.addVerbs(root, verbsText)
 	completeValues(root)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -20,10 +20,10 @@ func TestOptionFlags(t *testing.T) {
 			cfg, err = a.config()
 			return err
 		}}
-		a.optionFlag(planted, "k", "choose.k")
-		a.optionFlag(planted, "spans", "write.spans")
-		a.optionFlag(planted, "rules", "resolve.rules")
-		a.optionFlag(planted, "deadline", "run.deadline")
+		a.options.AddFlag(planted.Flags(), "k", "choose.k")
+		a.options.AddFlag(planted.Flags(), "spans", "write.spans")
+		a.options.AddFlag(planted.Flags(), "rules", "resolve.rules")
+		a.options.AddFlag(planted.Flags(), "deadline", "run.deadline")
 		root := newRootCommand(a)
 		root.AddCommand(planted)
 		root.SetArgs(append([]string{"planted"}, args...))

@@ -19,7 +19,7 @@ func newManCommand() *cobra.Command {
 		Use:     "man DIR",
 		Short:   "Write a manual page for every command",
 		Example: "  velum help man ~/.local/share/man/man1   # then: man velum-run",
-		Args:    exactArgs(1),
+		Args:    arity(1, 1),
 
 		Annotations: map[string]string{writesArgs: "yes"},
 		RunE: func(c *cobra.Command, args []string) error {

@@ -116,7 +116,7 @@ func terminalFiles(t *testing.T) string {
 // through pipes hung for users, since the end of a bar waited for its total.
 func TestTerminal(t *testing.T) {
 	dir := terminalFiles(t)
-	few := []string{"--set", "train.iterations=5000", "--set", "train.tolerance=0.5"} // far fewer than the bar was told
+	few := []string{"--set", "train.iterations=5000"} // far fewer than the bar was told
 	for _, tt := range []struct {
 		name string
 		code int
@@ -159,10 +159,10 @@ func TestTerminalInterrupt(t *testing.T) {
 	dir := terminalFiles(t)
 	for _, args := range [][]string{
 		{"run", "--in", "large", "--out", "stopped", "--workers", "1"},
-		{"teach", "train", "--train", "train.jsonl", "--out", "stopped.velum", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
+		{"teach", "train", "--train", "train.jsonl", "--out", "stopped.velum", "--set", "train.iterations=100000"},
 		{"model", "explain", "-"},
 		{"start", "--in", "large", "--out", "first", "--workers", "1"},
-		{"teach", "study", "folds", "--gold", "train.jsonl", "--out", "compared", "--kinds", "crf", "--labels", "primary-care", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
+		{"teach", "study", "folds", "--gold", "train.jsonl", "--out", "compared", "--kinds", "crf", "--labels", "primary-care", "--set", "train.iterations=100000"},
 	} {
 		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
 			c, seen, done := onTerminal(t, dir, "xterm-256color", args...)

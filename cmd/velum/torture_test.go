@@ -128,7 +128,7 @@ func (t *torture) clear(outs ...string) error {
 // mask is the command of a run with small units.
 func (t *torture) mask(in, out string, flags ...string) *exec.Cmd {
 	return exec.Command(t.velum, append([]string{"run", "-q", "--in", in, "--out", out,
-		"--set", "read.unit_notes=1000", "--set", "write.max_quarantined=1", "--set", "tag.cache=8MiB"}, flags...)...)
+		"--set", "read.unit_notes=1000", "--set", "write.max_quarantined=1"}, flags...)...)
 }
 
 // extract is the command of an extract of what a run has tagged.

@@ -128,7 +128,7 @@ func (t *torture) canary() (string, error) {
 		{in, "-v"}, {in, "-v", "--json"}, {in, "--dry-run", "-v"}, {in, "-v", "--set", "read.columns.text=nota"},
 		{in, "-v", "--set", "mask.policy=nowhere.yaml"}, {in, "-v", "--model", in}, {in, "-v", "--config", in},
 		{in, "-v", "--set", "run.deadline=1ms"}, {in, "-v", "--set", "read.keep=text"}, {in, "-v", "--set", "read.max_note_bytes=50"},
-		{in, "-v", "--set", "write.quarantine_text=true", "--set", "read.max_note_bytes=150"},
+		{in, "-v", "--set", "read.max_note_bytes=150"},
 		{damaged, "-v"}, {damaged, "-v", "--json"}, {in, "-v", "--set", "mask.operators=PERSON:suppress"},
 	} {
 		out := t.path(fmt.Sprint("canary.out", i))

@@ -36,7 +36,7 @@ var writers = []writer{
 	{name: "run", args: "run --in {}/in --out out --model {}/m.velum --audit 5 --metrics m.prom", grows: true},
 	{name: "mask", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --recall 0 --set key.file={}/key --without-patient", grows: true, quick: true},
 	{name: "forget", args: "run forget --out out --model {}/m.velum {}/in/year=2026/month=01", from: []string{"out", "out.private"}, grows: true, quick: true},
-	{name: "learn", args: "teach learn --in {}/in --gold {}/gold.jsonl --dev {}/dev.jsonl --out learned --slice 100 --turns 1 --k 20 --set choose.min_tokens=1 --set train.iterations=5", grows: true},
+	{name: "learn", args: "teach learn --in {}/in --gold {}/gold.jsonl --dev {}/dev.jsonl --out learned --slice 100 --turns 1 --k 20 --set train.iterations=5", grows: true},
 	{name: "promote", args: "model promote {}/n.velum --models models --force", from: []string{"models"}, grows: true, quick: true},
 	{name: "reveal", args: "mask reveal --in {}/sealed.parquet --out open.jsonl --set key.file={}/key", quick: true},
 	{name: "tag", args: "model tag --in {}/dev.jsonl --out tagged.jsonl --model {}/m.velum"},

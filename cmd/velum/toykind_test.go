@@ -152,7 +152,7 @@ func TestToyKind(t *testing.T) {
 	}
 	has(string(report), `"kind": "toy"`)
 	has(velum(0, "teach", "learn", "--set", "learn.kind=toy", "--in", at("in"), "--gold", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("learned"),
-		"--slice", "100", "--turns", "1", "--k", "20", "--set", "choose.min_tokens=1"), "strict F1")
+		"--slice", "100", "--turns", "1", "--k", "20"), "strict F1")
 	has(velum(0, "model", "inspect", "--model", at("learned/turn-01/model.velum")), `"kind": "toy"`)
 	has(velum(exit.Config, "teach", "learn", "--set", "learn.kind=dictionary", "--in", at("in"), "--gold", at("gold.jsonl"), "--out", at("x")), "crf or svm or bilstm or ensemble or inverse or toy")
 	if slices.ContainsFunc(flow.Kinds[:len(flow.Kinds)-1], func(k flow.Kind) bool { return k.Name == "toy" }) {

@@ -4,49 +4,49 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// A toy verb. toyFlags and greet would be its room, newToyCommand its file, and
-// its name in verbs the one line elsewhere.
+// A toy verb. toyFlags and greet would be its room, toyText its section of verbs.txt, and its name in verbs the one
+// line elsewhere.
 
-type toyFlags struct{ name string }
+type toyFlags struct{ Name string }
 
 func greet(_ context.Context, c *console.Console, cfg *option.Config, f *toyFlags) error {
-	if f.name == "" {
+	if f.Name == "" {
 		return exit.Errorf(exit.Config, "name somebody", "--name is needed")
 	}
-	_, err := fmt.Fprintf(c.Out, "%s has %d workers\n", f.name, cfg.Run.Workers)
+	_, err := fmt.Fprintf(c.Out, "%s has %d workers\n", f.Name, cfg.Run.Workers)
 	return err
 }
 
-func newToyCommand(a *app) *cobra.Command {
-	var f toyFlags
-	c := &cobra.Command{
-		Use:     "toy --name NAME",
-		Short:   "Say how many workers somebody has",
-		Example: `  velum toy --name Ada --workers 3`,
-		Args:    noArgs,
-		RunE:    call(a, greet, &f),
-	}
-	c.Flags().StringVar(&f.name, "name", "", "`NAME` of somebody")
-	a.optionFlag(c, "workers", "run.workers")
-	return c
-}
+const toyText = `
+## toy: --name NAME
+Say how many workers somebody has
 
-// TestToyVerb: a verb that is in the list has its help, its flags and options,
+Examples:
+  velum toy --name Ada --workers 3
+
+Flags:
+  name  ` + "`NAME`" + ` of somebody
+  @ workers=run.workers
+`
+
+// TestToyVerb: a verb that is in the text has its help, its flags and options,
 // its place among the others, a manual page and exit codes.
 func TestToyVerb(t *testing.T) {
-	verbs = append(slices.Clip(verbs), verb{"", newToyCommand})
-	defer func() { verbs = verbs[:len(verbs)-1] }()
+	before := verbsText
+	verbsText += toyText
+	verbs["toy"] = configured(greet)
+	defer func() {
+		verbsText = before
+		delete(verbs, "toy")
+	}()
 	for _, c := range []struct {
 		args string
 		code exit.Code

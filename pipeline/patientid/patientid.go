@@ -31,11 +31,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Rules holds the choices of a house about its ids.
-type Rules struct {
-	KeepCase bool // ab12 and AB12 are two patients
-}
-
 // number begins the form of an id that was a number. No other form begins with it.
 const number = '='
 
@@ -52,19 +47,17 @@ const longest = 40
 // it, as in "", "NaN" or "-". It is capitals and digits as they are; without blanks,
 // quotes around, controls and characters without width; of Unicode's digits and
 // wide letters the usual ones; without a plus sign, and without .0 behind digits.
-func (r Rules) AppendText(dst, id []byte) []byte {
+func AppendText(dst, id []byte) []byte {
 	first := len(dst)
 	simple, formed := plain(id)
 	if simple {
 		dst = append(dst, id...)
-		if !r.KeepCase {
-			raise(dst[first:])
-		}
+		raise(dst[first:])
 		if formed {
 			return dst
 		}
 	} else {
-		dst = r.fold(dst, bytes.TrimPrefix(id, misread))
+		dst = fold(dst, bytes.TrimPrefix(id, misread))
 	}
 	form := trim(dst[first:])
 	if null(form) {
@@ -78,9 +71,9 @@ func (r Rules) AppendText(dst, id []byte) []byte {
 
 // AppendNumber appends the form of an id that was a number, given as its text:
 // 123, -5, 123.50. Nothing if it is no number (NaN).
-func (r Rules) AppendNumber(dst, id []byte) []byte {
+func AppendNumber(dst, id []byte) []byte {
 	first := len(dst)
-	dst = r.AppendText(append(dst, number), id)
+	dst = AppendText(append(dst, number), id)
 	form := dst[first+1:]
 	if len(form) == 0 {
 		return dst[:first]
@@ -158,7 +151,7 @@ func raise(form []byte) {
 }
 
 // fold appends the characters of an id that count.
-func (r Rules) fold(dst, id []byte) []byte {
+func fold(dst, id []byte) []byte {
 	first := len(dst)
 	for _, c := range string(norm.NFKC.Bytes(id)) {
 		switch {
@@ -173,10 +166,7 @@ func (r Rules) fold(dst, id []byte) []byte {
 		if unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Z) {
 			continue
 		}
-		if !r.KeepCase {
-			c = unicode.ToUpper(c)
-		}
-		dst = utf8.AppendRune(dst, c)
+		dst = utf8.AppendRune(dst, unicode.ToUpper(c))
 	}
 	return append(dst[:first], norm.NFKC.Bytes(dst[first:])...) // what stood apart may go together now
 }

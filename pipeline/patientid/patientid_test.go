@@ -17,13 +17,10 @@ func TestAppendText(t *testing.T) {
 		{"00123", "00123"}, {"0", "0"}, {"ñ1", "Ñ1"}, {"n\u03031", "Ñ1"},
 		{"", ""}, {"NaN", ""}, {"nan", ""}, {"None", ""}, {"<NA>", ""}, {"NULL", ""}, {"-", ""}, {"\u200b", ""}, {`""`, ""}, {"NaT", ""},
 	} {
-		got := Rules{}.AppendText([]byte("x"), []byte(c.id))
+		got := AppendText([]byte("x"), []byte(c.id))
 		if string(got) != "x"+c.want {
 			t.Errorf("%q: %q, want %q", c.id, got[1:], c.want)
 		}
-	}
-	if got := (Rules{KeepCase: true}).AppendText(nil, []byte("ab１")); string(got) != "ab1" {
-		t.Errorf("case kept: %q", got)
 	}
 }
 
@@ -31,7 +28,7 @@ func TestAppendNumber(t *testing.T) {
 	for _, c := range []struct{ id, want string }{
 		{"123", "=123"}, {"00123", "=123"}, {"123.0", "=123"}, {"12.50", "=12.5"}, {"-5", "=-5"}, {"-005", "=-5"}, {"0", "=0"}, {"000", "=0"}, {"-0", "=0"}, {"NaN", ""}, {"1e+05", "=100000"},
 	} {
-		if got := (Rules{}).AppendNumber(nil, []byte(c.id)); string(got) != c.want {
+		if got := AppendNumber(nil, []byte(c.id)); string(got) != c.want {
 			t.Errorf("%q: %q, want %q", c.id, got, c.want)
 		}
 	}
@@ -39,8 +36,8 @@ func TestAppendNumber(t *testing.T) {
 
 // Zeros count where both sides are text, and nowhere else.
 func TestSame(t *testing.T) {
-	text := func(s string) []byte { return Rules{}.AppendText(nil, []byte(s)) }
-	number := func(s string) []byte { return Rules{}.AppendNumber(nil, []byte(s)) }
+	text := func(s string) []byte { return AppendText(nil, []byte(s)) }
+	number := func(s string) []byte { return AppendNumber(nil, []byte(s)) }
 	for _, c := range []struct {
 		a, b []byte
 		want bool
@@ -85,15 +82,14 @@ func FuzzAppendText(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, id []byte) {
-		form := Rules{}.AppendText(nil, id)
+		form := AppendText(nil, id)
 		ascii := !bytes.ContainsFunc(id, func(c rune) bool { return c >= 0x80 })
-		if again := (Rules{}).AppendText(nil, form); ascii && !bytes.Equal(again, form) {
+		if again := AppendText(nil, form); ascii && !bytes.Equal(again, form) {
 			t.Errorf("form %x of %x has the form %x", form, id, again)
 		}
 		if bytes.HasPrefix(form, []byte{number}) || !bytes.HasSuffix(form, bytes.TrimPrefix(Key(form), []byte("-"))) {
 			t.Errorf("form %x, key %x", form, Key(form))
 		}
-		Rules{KeepCase: true}.AppendNumber(nil, id)
 	})
 }
 
@@ -101,7 +97,7 @@ func BenchmarkAppendText(b *testing.B) {
 	id, dst := []byte("ab-123456"), make([]byte, 0, 64)
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = Rules{}.AppendText(dst[:0], id)
+		dst = AppendText(dst[:0], id)
 	}
 }
 

@@ -28,7 +28,6 @@ type Options struct {
 	// are rounded to 1e-4 before they are compared, so that the last bit of
 	// a kernel decides nothing.
 	MinConfidence float64
-	MinTokens     int  // a candidate has at least so many tokens
 	WithoutSpans  bool // notes in which the model found nothing may be candidates
 	// ReviewBelow marks notes with a lower confidence for a curator; 0 marks
 	// none. Least picks among them.
@@ -62,6 +61,13 @@ func (o Options) do(b *pipeline.Batch) error {
 	return nil
 }
 
+// minTokens is how many a candidate has at least: a note of one or two words is certain and teaches nothing.
+const minTokens = 3
+
+// ReviewBelow is the confidence below which a note of a run may go to a curator. Above one half the model's own answer is more
+// likely right than all others together.
+const ReviewBelow = 0.5
+
 func (o Options) choice(b *pipeline.Batch, i int) pipeline.Choice {
 	tags := b.TagsOf(i)
 	if b.Reason[i] != pipeline.Sound || len(tags) == 0 {
@@ -71,7 +77,7 @@ func (o Options) choice(b *pipeline.Batch, i int) pipeline.Choice {
 	if confidence < Round(o.ReviewBelow) {
 		return pipeline.ToReview
 	}
-	if confidence < Round(o.MinConfidence) || len(tags) < o.MinTokens || !o.WithoutSpans && !holdsSpan(tags) {
+	if confidence < Round(o.MinConfidence) || len(tags) < minTokens || !o.WithoutSpans && !holdsSpan(tags) {
 		return pipeline.NotChosen
 	}
 	return pipeline.Candidate

@@ -66,7 +66,7 @@ func TestStep(t *testing.T) {
 	}
 	b := batch(t, texts, conf)
 	b.Reason[len(cases)-1] = pipeline.TooLong
-	do := choose.New(choose.Options{MinConfidence: 0.85, MinTokens: 2, ReviewBelow: 0.5}).New()
+	do := choose.New(choose.Options{MinConfidence: 0.85, ReviewBelow: 0.5}).New()
 	if err := do(b); err != nil {
 		t.Fatal(err)
 	}

@@ -38,9 +38,9 @@ func IsCSV(path string) bool {
 
 // PatientForm returns the form of a cell of a table beside the archive; number
 // tells whether it was one there.
-func PatientForm(r patientid.Rules, cell parquet.Cell) []byte {
+func PatientForm(cell parquet.Cell) []byte {
 	if cell.Number {
-		return r.AppendNumber(nil, []byte(cell.Text))
+		return patientid.AppendNumber(nil, []byte(cell.Text))
 	}
-	return slices.Clip(r.AppendText(nil, []byte(cell.Text)))
+	return slices.Clip(patientid.AppendText(nil, []byte(cell.Text)))
 }

@@ -26,7 +26,6 @@ type Options struct {
 	People        *people.Table    // nil: nobody is known
 	Excluded      []*patientid.Set // of patients who object; with any, notes of nobody are left out too
 	PatientColumn string           // of Batch.Extra; a document names its patient itself, if there is no such column
-	Patients      patientid.Rules  // by which the id that a document names gets its form
 	Source        string           // column of Batch.Extra with the documents that notes stand in, if they are no cells of a table; "": fields are not looked at
 	Document      document.Options // how these are taken apart
 	Labels        *pipeline.LabelSet
@@ -150,7 +149,7 @@ func (w *worker) fields(b *pipeline.Batch, i int) {
 	d, reason := document.Open(doc, o)
 	b.Quarantine(i, reason)
 	if len(w.id) == 0 {
-		w.id = w.Patients.AppendText(w.id, d.Patient)
+		w.id = patientid.AppendText(w.id, d.Patient)
 	}
 	for _, f := range d.Fields {
 		b.Known.Items = append(b.Known.Items, pipeline.Span{Start: int32(f.Start), End: int32(f.End), Score: 1, Category: w.categories.field(f.Kind), Source: pipeline.FromKnown})

@@ -32,9 +32,8 @@ type UnitOptions struct {
 	// or how many there are, knows it: neither is public.
 	Imitated []pipeline.Category
 
-	NoSpans        bool // no public part of spans; the private one is always written: extracts are made of it
-	IDs            bool // the summary has the ids of the notes
-	QuarantineText bool // write the text of quarantined notes, unmasked
+	NoSpans bool // no public part of spans; the private one is always written: extracts are made of it
+	IDs     bool // the summary has the ids of the notes
 
 	Candidates Shortlist // for the selection set; nil: no part of candidates
 
@@ -70,7 +69,7 @@ type Shortlist interface {
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
 //	summary/     private: what the last step of the run has to know of all notes, see Summary
-//	quarantine/  private: row, note_id, reason, and the text if the options say so; of rows of text files line, byte (-1: not known), cause
+//	quarantine/  private: row, note_id, reason; of rows of text files line, byte (-1: not known), cause
 //
 // Each has a last column, part, which names the input file without saying what it
 // is: part and row together are a key, in both trees, though ids may begin anew in
@@ -100,10 +99,9 @@ type Unit struct {
 	counts  []int32
 	extra   []*pipeline.Column
 
-	done     commit.Counts
-	reasons  []int64
-	counted  counted
-	placesAt int // columns of the quarantine part that say where rows stand
+	done    commit.Counts
+	reasons []int64
+	counted counted
 
 	pick   []int // notes of the batch that go to one of the parts
 	texts  []byte
@@ -174,7 +172,7 @@ const (
 	quarantineRow = iota
 	quarantineID
 	quarantineReason
-	quarantineText
+	quarantinePlaces // columns that say where rows stand
 )
 
 // Names as bytes, so that no row makes a string of one.
@@ -603,10 +601,6 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 	u.done.Quarantined += int64(len(u.pick))
 	if u.quarantine == nil {
 		columns := []column{{name: "row", kind: pipeline.Int64Column}, {name: "note_id"}, {name: "reason", dict: true}}
-		if u.o.QuarantineText {
-			columns = append(columns, column{name: "text", binary: true})
-		}
-		u.placesAt = len(columns)
 		columns = append(columns, column{name: "line", kind: pipeline.Int64Column}, column{name: "byte", kind: pipeline.Int64Column}, column{name: "cause", dict: true})
 		if u.quarantine, err = u.begin("quarantine", columns, true); err != nil {
 			return err
@@ -618,15 +612,8 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 		t.columns[quarantineRow].int64(b.First + int64(i))
 		t.columns[quarantineID].bytes(b.ID.At(i))
 		t.columns[quarantineReason].bytes(reasonNames[b.Reason[i]])
-		if u.o.QuarantineText {
-			if b.Reason[i] == pipeline.Excluded { // nothing of who objects is written
-				t.columns[quarantineText].bytes(nil)
-			} else {
-				t.columns[quarantineText].bytes(b.Text.At(i))
-			}
-		}
 		for k, c := range places {
-			to := &t.columns[u.placesAt+k]
+			to := &t.columns[quarantinePlaces+k]
 			switch {
 			case c == nil && to.kind == pipeline.BytesColumn:
 				to.bytes(nil)

@@ -238,7 +238,7 @@ func TestUnit(t *testing.T) {
 		markedBatch(t, 13, "+", "[PERSON:Pau] ó [PERSON:Ona]"),
 	}, UnitOptions{
 		Model: "m1", Categories: []pipeline.Category{person},
-		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, QuarantineText: true, IDs: true, Candidates: new(everyNote),
+		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, IDs: true, Candidates: new(everyNote),
 	})
 	for kind, want := range map[string][]string{
 		"masked": {
@@ -264,7 +264,7 @@ func TestUnit(t *testing.T) {
 			"id10 | 10 | 0.5 | es | candidate | visto por Ada Bosch en Reus | \x00\x05\x03\x00\x01\x03\x00\x00\x01\x03\x00\x01\x01\x05\x00\x02\x01\x02\x00\x00\x01\x04\x00\x03",
 			"id13 | 13 | 0.5 | es | candidate |  | ",
 		},
-		"quarantine": {"11 | id11 | surviving_value | no Pau | 0 | 0 | "},
+		"quarantine": {"11 | id11 | surviving_value | 0 | 0 | "},
 	} {
 		if got := rowsOf(t, partOf(t, dir, kind)); !slices.Equal(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -497,7 +497,7 @@ func TestBothLibrariesAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all, pass := randomBatches(rt)
 		group := rapid.IntRange(1, 30).Draw(rt, "rows a group")
-		o := UnitOptions{Pass: pass, Categories: []pipeline.Category{person, location}, RowGroup: group, QuarantineText: true, Model: "m"}
+		o := UnitOptions{Pass: pass, Categories: []pipeline.Category{person, location}, RowGroup: group, Model: "m"}
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
@@ -41,7 +40,6 @@ type workerRequest struct {
 
 	PatientID, Date, Center string
 	Pass                    []string
-	Patients                patientid.Rules
 	RawPatients             bool
 
 	MaxText, BatchBytes, BatchNotes int
@@ -51,14 +49,14 @@ type workerRequest struct {
 
 func newWorkerRequest(path string, o *input.Options) *workerRequest {
 	return &workerRequest{
-		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass, Patients: o.Patients, RawPatients: o.RawPatients,
+		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass, RawPatients: o.RawPatients,
 		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Shapes: o.Shapes, Names: o.Names,
 	}
 }
 
 func (r *workerRequest) options() input.Options {
 	o := input.Options{
-		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass, Patients: r.Patients, RawPatients: r.RawPatients,
+		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass, RawPatients: r.RawPatients,
 		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, Shapes: r.Shapes, Names: r.Names,
 	}
 	if len(r.ID) == 0 { // the owner counts rows

@@ -41,9 +41,8 @@ type Options struct {
 	// Columns that later stages may need, read into Batch.Extra under the
 	// names patient_id, date and center; "" means none.
 	PatientID, Date, Center string
-	Pass                    []string        // columns to keep as they are, read into Batch.Extra under their own names
-	Patients                patientid.Rules // by which ids of patients get their form
-	RawPatients             bool            // they are read as they stand instead
+	Pass                    []string // columns to keep as they are, read into Batch.Extra under their own names
+	RawPatients             bool     // they are read as they stand instead of their form
 
 	IDs     IDPolicy
 	Numbers bool        // KeyIDs makes whole numbers of whole numbers (secret.Numbers)
@@ -177,7 +176,7 @@ func (o *Options) Patient(dst, id []byte, number bool) []byte {
 	case o.RawPatients:
 		return append(dst, id...)
 	case number:
-		return o.Patients.AppendNumber(dst, id)
+		return patientid.AppendNumber(dst, id)
 	}
 	first := len(dst)
 	for one := range bytes.SplitSeq(id, []byte{patientid.Between}) {
@@ -185,7 +184,7 @@ func (o *Options) Patient(dst, id []byte, number bool) []byte {
 		if have > first {
 			dst = append(dst, patientid.Between)
 		}
-		if with := o.Patients.AppendText(dst, one); len(with) > len(dst) {
+		if with := patientid.AppendText(dst, one); len(with) > len(dst) {
 			dst = with
 		} else {
 			dst = dst[:have]

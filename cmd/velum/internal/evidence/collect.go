@@ -509,7 +509,7 @@ func (d *dossier) anonymity() error {
 func (d *dossier) people(ctx context.Context) error {
 	d.say("objections", d.report.Notes.Excluded, term("notes left out"))
 	if len(d.o.In) > 0 {
-		notes, masked, err := proof.Masked(ctx, d.o.Config, d.o.In, d.o.Dir, d.o.Private)
+		notes, masked, err := proof.Masked(ctx, d.o.Config, &proof.Options{Path: d.o.Dir, Private: d.o.Private, In: d.o.In})
 		if err != nil {
 			return err
 		}

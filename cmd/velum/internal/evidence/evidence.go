@@ -54,42 +54,19 @@ type Options struct {
 	PublicKey       string // whose signature it must be; "": anybody's
 }
 
-// A Flag is a text that `velum evidence` is told.
-type Flag struct {
-	At         *string
-	Name, Help string
-}
-
-// Flags are those of the command line that take a text.
-func (o *Options) Flags() []Flag {
-	return []Flag{
-		{&o.Private, "private", "`DIR` of the private tree (default: DIR.private)"},
-		{&o.Language, "language", "`CODE` of the page's language: en, es, ca (default: that of the report)"},
-		{&o.Facts, "facts", "`FILE` of what the house says, YAML (default: house.yaml beside DIR, if it is there)"},
-		{&o.Attacks, "attacks", "`FILE` that velum prove attack --json printed (default: gate.attacks of the run)"},
-		{&o.Ledger, "ledger", "`FILE` of the ledger of releases, if it is not the output's own audit log"},
-		{&o.SBOM, "sbom", "`FILE` of the program's bill of materials: its digest is taken"},
-		{&o.Sign, "sign", "`KEY` that signs the newest dossier: a private Ed25519 key, PEM (PKCS #8)"},
-		{&o.Signature, "signature", "`FILE` with a signature of the newest record that the house made"},
-		{&o.Name, "name", "`WHO` signs"},
-		{&o.Limits, "limits", "`TEXT`: within which limits the release is accepted"},
-		{&o.PublicKey, "public-key", "`FILE` of the public key that it must be signed with, PEM"},
-	}
-}
-
-// Run makes, signs or verifies the dossier of the output that args name.
-func Run(ctx context.Context, c *console.Console, o *Options, args []string) error {
+// Run makes, signs or verifies the dossier of the output o.Dir.
+func Run(ctx context.Context, c *console.Console, o *Options) error {
 	signs := o.Sign != "" || o.Signature != ""
 	switch {
 	case o.Template:
 		_, err := c.Out.Write([]byte(Template()))
 		return err
-	case len(args) == 0:
+	case o.Dir == "":
 		return exit.Errorf(exit.Config, "velum evidence DIR", "name the output of a run")
 	case o.Sign != "" && o.Signature != "" || signs && o.Verify:
 		return exit.Errorf(exit.Config, "see `velum evidence --help`", "one of --sign, --signature and --verify")
 	}
-	if o.Dir = args[0]; o.Private == "" {
+	if o.Private == "" {
 		o.Private = commit.PrivateDir(o.Dir)
 	}
 	if beside := filepath.Join(filepath.Dir(filepath.Clean(o.Dir)), houseFile); o.Facts == "" {

@@ -477,7 +477,6 @@ func (f *Flow) verified(shuffled []pipeline.Category) (pipeline.Step, error) {
 func (f *Flow) chosen() pipeline.Step {
 	h := &f.Choose
 	return choose.New(choose.Options{
-		MinConfidence: h.MinConfidence, MinTokens: h.MinTokens, WithoutSpans: h.WithoutSpans > 0,
-		ReviewBelow: h.ReviewBelow, Workers: f.Workers(),
+		MinConfidence: h.MinConfidence, ReviewBelow: choose.ReviewBelow, Workers: f.Workers(),
 	})
 }

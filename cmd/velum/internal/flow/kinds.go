@@ -132,7 +132,7 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 
 // networkTemplate returns the template of features that the network of the configuration has beside words
 // and characters.
-func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Named) }
+func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Variant) }
 
 // calibrated returns the model of the binary that a member of a cascade is, if there is one: it
 // was calibrated by itself, after the cascade had been put together, so that it knows what its

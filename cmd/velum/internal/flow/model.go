@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -111,9 +112,13 @@ func (m *Model) set(c *option.Config) error {
 	return err
 }
 
+// cacheBytes is the memory for state scores of token forms: of a CRF for all workers, and half of it for each; of a network, or one
+// worker, for each. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.
+const cacheBytes = 64 << 20
+
 // LabelOptions returns the options of the configuration for tagging.
 func LabelOptions(c *option.Config) tagger.LabelOptions {
-	o := tagger.LabelOptions{CacheBytes: int(c.Tag.Cache), Shared: c.Workers() > 1}
+	o := tagger.LabelOptions{CacheBytes: cmp.Or(c.Cache, cacheBytes), Shared: c.Workers() > 1}
 	if c.Tag.Confidence == "line" {
 		o.Confidence = tagger.LineMinimum
 	}

@@ -210,7 +210,6 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 	o = input.Options{
 		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
 		Pass: r.Keep, MaxText: int(r.MaxNoteBytes),
-		Patients:  PatientRules(c),
 		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256,
 	}
 	if o.Documents, err = documentOptions(c); err != nil {

@@ -21,11 +21,6 @@ import (
 	"github.com/velum-health/velum/stages/recognize"
 )
 
-// PatientRules returns the rules of the configuration about ids of patients.
-func PatientRules(c *option.Config) patientid.Rules {
-	return patientid.Rules{KeepCase: c.People.Case == "keep"}
-}
-
 // Objections are the patients whose notes are left out.
 type Objections struct {
 	Path   string           // of the list; "" if there is none
@@ -99,7 +94,7 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 		x := Objector{Row: n}
 		for _, cell := range cells {
 			if cell.Column == at {
-				x.Raw, x.Number, x.Form = cell.Text, cell.Number, read.PatientForm(PatientRules(c), cell)
+				x.Raw, x.Number, x.Form = cell.Text, cell.Number, read.PatientForm(cell)
 			}
 		}
 		x.Heading = headless && n == 1 && !strings.ContainsAny(string(x.Form), "0123456789")
@@ -114,7 +109,7 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 func NewObjections(c *option.Config) *Objections {
 	o := &Objections{Path: c.People.Exclude, listed: patientid.NewSet(xxh3.Hash), others: patientid.NewSet(xxh3.Hash)}
 	for _, id := range c.People.Others {
-		o.others.Add(PatientRules(c).AppendText(nil, []byte(id)), 0)
+		o.others.Add(patientid.AppendText(nil, []byte(id)), 0)
 	}
 	return o
 }

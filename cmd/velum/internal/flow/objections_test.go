@@ -77,7 +77,7 @@ func TestSpellings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			forgotten.Set.Add(patientid.Rules{}.AppendText(nil, []byte(s.id)), 0)
+			forgotten.Set.Add(patientid.AppendText(nil, []byte(s.id)), 0)
 			table, err := OpenPeople(listed(c), filepath.Join(dir, "out"))
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestSpellings(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same := patientid.Same(patient, patientid.Rules{}.AppendText(nil, []byte(s.id)))
+				same := patientid.Same(patient, patientid.AppendText(nil, []byte(s.id)))
 				if o.listed.Has(patient) != mine || forgotten.Set.Has(patient) != mine || same != mine || (len(found) > 0) != mine {
 					t.Errorf("%s, %q, row %d: left out %v, forgotten %v, the same %v, known %v", name, s.id, row,
 						o.listed.Has(patient), forgotten.Set.Has(patient), same, len(found) > 0)

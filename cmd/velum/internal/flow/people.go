@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/models/form/people"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
@@ -118,10 +119,9 @@ func (p *People) readExport(c *option.Config, b *people.Builder, path string) er
 	if err != nil {
 		return err
 	}
-	rules := PatientRules(c)
 	for {
 		line, end := in.ReadBytes('\n')
-		if row := people.FromFHIR(line, func(id string) string { return string(rules.AppendText(nil, []byte(id))) }); row != nil {
+		if row := people.FromFHIR(line, func(id string) string { return string(patientid.AppendText(nil, []byte(id))) }); row != nil {
 			if err := p.add(b, row); err != nil {
 				return err
 			}
@@ -170,7 +170,7 @@ func (p *People) read(c *option.Config, b *people.Builder) error {
 		for _, cell := range cells {
 			text := cell.Text
 			if fields[cell.Column] == people.Patient {
-				text = string(read.PatientForm(PatientRules(c), cell))
+				text = string(read.PatientForm(cell))
 			}
 			row = append(row, people.Value{Field: fields[cell.Column], Text: text})
 		}
@@ -233,7 +233,7 @@ func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
 	set, err1 := pipeline.Labels(f.labels())
 	into, err2 := IntoLabels(f.labels())
 	err := errors.Join(err1, err2)
-	o := recognize.Options{Into: into, PatientColumn: input.PatientColumn, Patients: PatientRules(f.Config), Labels: set, Workers: f.Workers()}
+	o := recognize.Options{Into: into, PatientColumn: input.PatientColumn, Labels: set, Workers: f.Workers()}
 	if f.People != nil {
 		o.People, o.Excluded = f.People.Table, f.People.Objects.sets()
 	}

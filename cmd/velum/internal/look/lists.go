@@ -2,6 +2,7 @@ package look
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -25,8 +26,10 @@ const MaxBad = 0.01
 
 // ListOptions say what becomes of the lists.
 type ListOptions struct {
+	Lists     []string // [CLASS=]LIST[,LIST...][?key=value&...], to compile
+	File      string   // compiled lists, to look into
 	Out, Name string
-	Words     []string // lists of common words
+	Words     []string // lists of common words; words to look up
 	MaxBad    float64  // share of a list's rows that may be left out
 }
 
@@ -81,14 +84,13 @@ func (l *listArgument) set(key, value string) error {
 	return nil
 }
 
-// BuildList compiles lists, given as [CLASS=]LIST[,LIST...][?key=value&...], into one
-// file.
-func BuildList(c *console.Console, f *ListOptions, args []string) error {
-	if f.Out == "" || len(args) == 0 {
+// BuildList compiles lists into one file.
+func BuildList(_ context.Context, c *console.Console, f *ListOptions) error {
+	if f.Out == "" || len(f.Lists) == 0 {
 		return exit.Errorf(exit.Config, "see `velum teach gazetteer build --help`", "--out and at least one list are needed")
 	}
 	b := &building{Console: c, flags: f, builder: gazetteer.NewBuilder()}
-	for _, arg := range args {
+	for _, arg := range f.Lists {
 		l, err := parseListArgument(arg)
 		if err != nil {
 			return err
@@ -186,15 +188,15 @@ func (b *building) save() error {
 }
 
 // List prints what a file holds, or what it knows of words.
-func List(c *console.Console, path string, words []string) error {
-	t, err := files.OpenTable(path)
+func List(_ context.Context, c *console.Console, f *ListOptions) error {
+	t, err := files.OpenTable(f.File)
 	if err != nil {
 		return err
 	}
-	if len(words) == 0 {
-		return showStats(c, path, t)
+	if len(f.Words) == 0 {
+		return showStats(c, f.File, t)
 	}
-	for _, w := range words {
+	for _, w := range f.Words {
 		if err := showWord(c, t, w); err != nil {
 			return err
 		}

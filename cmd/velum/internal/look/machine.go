@@ -2,6 +2,7 @@ package look
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -39,12 +40,14 @@ var checkups = []func(dir string) finding{
 	checkCPU, checkMemory, checkSpace, checkSync, checkHardening, checkParquet,
 }
 
-// Machine looks at this machine and prints what it finds. dir is the folder that a
-// run would write to.
-func Machine(c *console.Console, dir string) error {
+// MachineOptions name the folder that a run would write to.
+type MachineOptions struct{ Path string }
+
+// Machine looks at this machine and prints what it finds.
+func Machine(_ context.Context, c *console.Console, o *MachineOptions) error {
 	var all []finding
 	for _, check := range checkups {
-		all = append(all, check(dir))
+		all = append(all, check(o.Path))
 	}
 	if err := printFindings(c, all); err != nil {
 		return err

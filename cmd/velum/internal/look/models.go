@@ -6,6 +6,7 @@ package look
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -28,44 +29,50 @@ import (
 	"github.com/velum-health/velum/pipeline/promote"
 )
 
-func needFolder(dir string) error {
-	if dir == "" {
+// ModelsOptions name a folder of promoted models, and a model to promote.
+type ModelsOptions struct {
+	Models, File string
+	Force        bool // promote it even if it masks less
+}
+
+func (o *ModelsOptions) needFolder() error {
+	if o.Models == "" {
 		return exit.Errorf(exit.Config, "name the folder of promoted models", "--models is needed")
 	}
 	return nil
 }
 
 // Rollback puts the model before into use again.
-func Rollback(c *console.Console, dir string) error {
-	if err := needFolder(dir); err != nil {
+func Rollback(_ context.Context, c *console.Console, o *ModelsOptions) error {
+	if err := o.needFolder(); err != nil {
 		return err
 	}
-	back, err := (&promote.Folder{Dir: dir}).Rollback()
+	back, err := (&promote.Folder{Dir: o.Models}).Rollback()
 	if err != nil {
 		return flow.ModelFolderError(err)
 	}
-	return promotedTo(c, dir, "rollback", back.SHA256)
+	return promotedTo(c, o.Models, "rollback", back.SHA256)
 }
 
 // Promote puts a model, a file or one of the binary's, into use in a folder. One
 // that masks less than the one in use is refused unless it is forced.
-func Promote(c *console.Console, cfg *option.Config, name, dir string, force bool) error {
-	if err := needFolder(dir); err != nil {
+func Promote(_ context.Context, c *console.Console, cfg *option.Config, o *ModelsOptions) error {
+	if err := o.needFolder(); err != nil {
 		return err
 	}
-	data, err := flow.ModelData(name)
+	data, err := flow.ModelData(o.File)
 	if err != nil {
 		return err
 	}
-	if _, err := flow.ParseModel(name, data, cfg); err != nil {
+	if _, err := flow.ParseModel(o.File, data, cfg); err != nil {
 		return err
 	}
-	if !force {
-		if err := gateModel(dir, data); err != nil {
+	if !o.Force {
+		if err := gateModel(o.Models, data); err != nil {
 			return err
 		}
 	}
-	folder := promote.Folder{Dir: dir}
+	folder := promote.Folder{Dir: o.Models}
 	done, err := folder.Promote(data, time.Now())
 	if err != nil {
 		return err
@@ -73,7 +80,7 @@ func Promote(c *console.Console, cfg *option.Config, name, dir string, force boo
 	if !done {
 		return exit.Errorf(exit.Nothing, "", "nothing to do: that model is in use already")
 	}
-	return promotedTo(c, dir, "promote", fmt.Sprintf("%x", sha256.Sum256(data)))
+	return promotedTo(c, o.Models, "promote", fmt.Sprintf("%x", sha256.Sum256(data)))
 }
 
 // gateScore is the measure that must not fall in a model that takes over. For masking
@@ -150,9 +157,9 @@ func (m *modelInfo) describe(f *modelfile.File, err error) {
 	}
 }
 
-// Models prints the embedded models and those of a folder; "" for none.
-func Models(c *console.Console, dir string) error {
-	all, err := listModels(dir)
+// Models prints the embedded models and those of a folder, if one is named.
+func Models(_ context.Context, c *console.Console, o *ModelsOptions) error {
+	all, err := listModels(o.Models)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,8 +37,8 @@ func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions,
 	if r, err = flow.TextOptions(cfg); err != nil {
 		return r, w, err
 	}
-	if r.Unit, err = offset.ParseUnit(o.UnitIn); err == nil {
-		w.Unit, err = offset.ParseUnit(o.UnitOut)
+	if r.Unit, err = offset.ParseUnit(cmp.Or(o.UnitIn, "codepoints")); err == nil {
+		w.Unit, err = offset.ParseUnit(cmp.Or(o.UnitOut, "codepoints"))
 	}
 	if err != nil {
 		return r, w, exit.With(exit.Config, err, "")

@@ -27,6 +27,7 @@ type SynthOptions struct {
 
 // Synth generates notes with gold spans.
 func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
+	f.Notes.Columns = true
 	switch f.Split {
 	case synth.Train.String():
 		f.Notes.Split = synth.Train

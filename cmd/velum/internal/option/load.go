@@ -188,7 +188,7 @@ type loader struct {
 // does not exist is reported when that source itself is applied.
 func (l *loader) profile(text []byte, env, flags []textSetting) {
 	var named Config
-	r := strictReader{options: []option{opt("profile", &named.Profile, "", "")}}
+	r := strictReader{options: []option{{key: "profile", at: &named.Profile}}}
 	r.read(text)
 	name := cmp.Or(named.Profile, configs.DefaultProfile)
 	for _, s := range slices.Concat(env, flags) {

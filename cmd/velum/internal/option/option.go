@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -21,9 +20,10 @@ import (
 type option struct {
 	key     string // as in read.columns.id
 	at      any    // pointer to the value, see kindOf
+	def     string // the built-in value
 	why     string // what it does and the reason for its default
-	reset   func() // sets the built-in value
 	allowed []string
+	names   []string // built-in ones
 	min     float64
 	max     float64
 	shapes  bool // changes what is written, so it belongs in the hash
@@ -32,35 +32,6 @@ type option struct {
 	large   bool // the file may be of any size: nobody reads it whole, or it is notes
 	valid   func(string) (problem, hint string)
 }
-
-// The kinds of values.
-type value interface {
-	string | int | float64 | bool | size | time.Duration | []string | map[string]string | map[string]float64
-}
-
-// opt describes one option. def is shared: nobody changes a list or map in place.
-func opt[T value](key string, at *T, def T, why string, more ...func(*option)) option {
-	o := option{key: key, at: at, why: why, reset: func() { *at = def }, min: math.Inf(-1), max: math.Inf(1)}
-	for _, m := range more {
-		m(&o)
-	}
-	return o
-}
-
-func shaping(o *option)    { o.shapes = true }
-func aFile(o *option)      { o.file = true }
-func large(o *option)      { o.large = true }
-func nameOrFile(o *option) { o.nameOr = true }
-
-func oneOf(values ...string) func(*option) { return func(o *option) { o.allowed = values } }
-
-func valid(check func(string) (problem, hint string)) func(*option) {
-	return func(o *option) { o.valid = check }
-}
-
-func within(low, high float64) func(*option) { return func(o *option) { o.min, o.max = low, high } }
-
-func atLeast(low float64) func(*option) { return within(low, math.Inf(1)) }
 
 // kindOf says in words what an option wants.
 func (o *option) kindOf() string {
@@ -134,6 +105,13 @@ func (o *option) setText(s string) (problem, hint string) {
 		return o.setPairs(splitList(s))
 	}
 	return o.check()
+}
+
+// reset sets the built-in value.
+func (o *option) reset() {
+	if problem, _ := o.setText(o.def); problem != "" {
+		panic("velum: " + o.key + ": " + problem) // a bug: the text is ours
+	}
 }
 
 // splitList reads "a, b" or "[a, b]".
@@ -237,10 +215,6 @@ func (o *option) number(f float64) any {
 	}
 	return f
 }
-
-// table is every option, of a configuration that nobody has: for what is asked of
-// options without one, such as flags.
-var table = sync.OnceValue(func() []option { return new(Config).options() })
 
 func find(options []option, key string) *option {
 	for i := range options {

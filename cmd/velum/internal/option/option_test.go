@@ -78,7 +78,7 @@ func TestMistakes(t *testing.T) {
 		{"empty section", "read:\n", ""},
 		{"one key", "tag:\n  recall: 0.5\n", ""},
 		{"flow style", "{tag: {recall: 0.995}, read: {keep: [sex]}}\n", ""},
-		{"exponent", "train: {tolerance: 1e-4}\n", ""},
+		{"exponent", "train: {l2: 1e-4}\n", ""},
 		{"typo", "tga: {}\n", `velum.yaml:1:1: unknown key "tga"; did you mean "tag"?`},
 		{"typo below", "tag:\n  recal: 1\n", `velum.yaml:2:3: unknown key "recal" in tag; did you mean "recall"?`},
 		{"typo two below", "read:\n  columns:\n    pacient: x\n", `velum.yaml:3:5: unknown key "pacient" in read.columns; did you mean "patient"?`},
@@ -100,7 +100,7 @@ func TestMistakes(t *testing.T) {
 		{"too large", "tag: {recall: 1.5}\n", `velum.yaml:1:15: tag.recall: must lie between 0 and 1`},
 		{"too small", "choose: {k: -1}\n", `velum.yaml:1:13: choose.k: must be at least 0`},
 		{"bad word", "tag: {confidence: paht}\n", `velum.yaml:1:19: tag.confidence: "paht" is none of path, line; did you mean "path"?`},
-		{"bad size", "tag: {cache: 5MX}\n", `velum.yaml:1:14: tag.cache: want a size such as 64MiB, have "5MX"`},
+		{"bad size", "run: {memory_limit: 5MX}\n", `velum.yaml:1:21: run.memory_limit: want a size such as 64MiB, have "5MX"`},
 		{"bad duration", "run: {deadline: 5 hours}\n", `velum.yaml:1:17: run.deadline: want a duration such as 30s or 8h, have "5 hours"`},
 		{"duration without unit", "run: {deadline: 5}\n", `velum.yaml:1:17: run.deadline: want a duration such as 30s or 8h, have the number 5`},
 		{"twice", "choose:\n  k: 1\n  k: 2\n", `velum.yaml:3:3: choose.k: this key stands here twice`},
@@ -239,7 +239,7 @@ func TestPrintRoundTrip(t *testing.T) {
 		a.Read.Columns.Text = text.Draw(t, "column")
 		a.Read.Keep = rapid.SliceOfN(text.Filter(func(s string) bool { return s != a.Read.Columns.Text }), 0, 4).Draw(t, "keep")
 		a.Tag.Recall = rapid.Float64Range(0, 1).Draw(t, "recall")
-		a.Tag.Cache = size(rapid.Int64Range(0, 1<<40).Draw(t, "cache"))
+		a.Run.MemoryLimit = size(rapid.Int64Range(0, 1<<40).Draw(t, "limit"))
 		a.Choose.Review = rapid.IntRange(0, 1<<50).Draw(t, "review")
 		a.Mask.Operators = map[string]string{"PERSON": rapid.SampledFrom(mask.OperatorNames()).Draw(t, "operator")}
 		a.Choose.Classes = map[string]float64{"DATE": rapid.Float64Range(0, 1).Draw(t, "share")}
@@ -280,7 +280,7 @@ func TestHash(t *testing.T) {
 		return h
 	}
 	plain := hash("run.workers", "0")
-	for key, value := range map[string]string{"run.workers": "8", "tag.cache": "1MiB", "run.deadline": "1h", "tag.model": "other"} {
+	for key, value := range map[string]string{"run.workers": "8", "run.memory_limit": "1GiB", "run.deadline": "1h", "tag.model": "other"} {
 		if hash(key, value) != plain {
 			t.Errorf("%s changes the hash and not the output", key)
 		}

@@ -91,9 +91,9 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 	}
 	fallback, named := "placeholder", map[string]string(nil)
 	r := strictReader{file: file, options: []option{
-		opt("default", &fallback, "", "", valid(operatorChain)),
-		opt("categories", &named, nil, "", valid(operatorChain)),
-		opt("options", &map[string]string{}, nil, ""),
+		{key: "default", at: &fallback, valid: operatorChain},
+		{key: "categories", at: &named, valid: operatorChain},
+		{key: "options", at: &map[string]string{}},
 	}}
 	r.read(text)
 	byCategory := slices.Repeat([]string{fallback}, pipeline.Categories())
@@ -118,7 +118,7 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 func (l *loader) policyOptions() {
 	_, text, _ := l.policyText()
 	wanted := map[string]string{}
-	r := strictReader{options: []option{opt("options", &wanted, nil, "")}}
+	r := strictReader{options: []option{{key: "options", at: &wanted}}}
 	r.read(text)
 	for _, key := range sortedKeys(wanted) {
 		if from := l.origins[key].from; !l.Given(key) || strings.HasPrefix(from, "profile ") || from == "" {

@@ -6,20 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/embedded"
 )
-
-// named are the built-in names of options that take a name or a path.
-var named = map[string]func() []string{
-	"tag.model":        embedded.Names,
-	"learn.start":      embedded.Names,
-	"ensemble.members": embedded.Names,
-	"mask.policy":      configs.Policies,
-	"train.template":   configs.Templates,
-	"learn.labels":     configs.Schemes,
-}
 
 // Keys are the keys of all options, in the order of printing.
 func Keys() (keys []string) {
@@ -44,8 +31,8 @@ func Values(key string) []string {
 	if o == nil {
 		return nil
 	}
-	if names := named[key]; names != nil {
-		return names()
+	if o.names != nil {
+		return o.names
 	}
 	if _, yes := o.at.(*bool); yes {
 		return []string{"true", "false"}

@@ -37,8 +37,8 @@ import (
 // another way than the run: the archive is read again as it stands, ids are compared as their
 // bytes, as their letters and digits, and as what is near, the bytes of whole documents are
 // searched for them, and the masked parts say which rows they have.
-func Absent(ctx context.Context, c *console.Console, load func() (*option.Config, error), in []string, dir, private string) error {
-	a, cfg, err := search(ctx, load, in, dir, private)
+func Absent(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
+	a, cfg, err := search(ctx, load, o)
 	if err != nil {
 		return err
 	}
@@ -61,27 +61,27 @@ func Absent(ctx context.Context, c *console.Console, load func() (*option.Config
 }
 
 // search looks for notes of people who object.
-func search(ctx context.Context, load func() (*option.Config, error), in []string, dir, private string) (*absence, *option.Config, error) {
+func search(ctx context.Context, load func() (*option.Config, error), o *Options) (*absence, *option.Config, error) {
 	cfg, err := load()
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &absence{dir: dir}
-	private = cmp.Or(private, commit.PrivateDir(dir))
+	a := &absence{dir: o.Path}
+	private := cmp.Or(o.Private, commit.PrivateDir(o.Path))
 	if a.remembered, err = audit.ReadForgotten(nil, private); err != nil {
 		return nil, nil, err
 	}
 	remembered := len(a.remembered.Set.Members())+len(a.remembered.Objected.Members()) > 0
-	if cfg.People.Exclude == "" && !remembered || len(in) == 0 {
+	if cfg.People.Exclude == "" && !remembered || len(o.In) == 0 {
 		return nil, nil, exit.Errorf(exit.Config, "name the list and the archive", "--exclude and --in go together")
 	}
-	return a, cfg, a.look(ctx, cfg, in, private)
+	return a, cfg, a.look(ctx, cfg, o.In, private)
 }
 
 // Masked counts for Absent: how many notes of the archive are of people who object,
 // and how many of these, or of nobody, are in the output.
-func Masked(ctx context.Context, load func() (*option.Config, error), in []string, dir, private string) (notes, masked int64, err error) {
-	a, _, err := search(ctx, load, in, dir, private)
+func Masked(ctx context.Context, load func() (*option.Config, error), o *Options) (notes, masked int64, err error) {
+	a, _, err := search(ctx, load, o)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -98,7 +98,6 @@ type absence struct {
 	Near      []nearID `json:"near"`      // masked notes with ids that are near
 
 	dir        string
-	keepCase   bool
 	remembered *audit.Forgotten
 	others     map[string]bool // ids of people.others, letters and digits
 	list       []objector
@@ -208,7 +207,7 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 
 // readList reads the list with its ids as they stand.
 func (a *absence) readList(c *option.Config) error {
-	a.keepCase, a.others = c.People.Case == "keep", map[string]bool{}
+	a.others = map[string]bool{}
 	for _, id := range c.People.Others {
 		a.others[a.plain(id)] = true
 	}
@@ -400,10 +399,9 @@ func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
 
 // lookUp looks for an id among those of who objects: raw as it stands, id its letters and digits.
 func (a *absence) lookUp(u *commit.Unit, row int64, raw []byte, id string, number bool) {
-	rules := patientid.Rules{KeepCase: a.keepCase}
-	form := rules.AppendText(nil, raw)
+	form := patientid.AppendText(nil, raw)
 	if number {
-		form = rules.AppendNumber(nil, raw)
+		form = patientid.AppendNumber(nil, raw)
 	}
 	same := a.remembered.Set.Has(form) || a.remembered.Objected.Has(form)
 	for _, all := range [][]int{a.byRaw[string(raw)], a.byID[id]} {
@@ -499,8 +497,6 @@ func (a *absence) plain(raw string) string {
 			return c
 		case !unicode.IsLetter(c):
 			return -1
-		case a.keepCase:
-			return c
 		}
 		return unicode.ToUpper(c)
 	}, raw)

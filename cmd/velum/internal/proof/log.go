@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -40,10 +41,16 @@ func verifyLog(name, head string) (*audit.Report, error) {
 	return r, errors.Join(err, f.Close())
 }
 
-// Log verifies an audit log, or that of a tree, and prints what it found. head
-// is the hash of a line that it must still hold; "" for none.
-func Log(c *console.Console, path, head string) error {
-	r, err := verifyLog(logOf(path), head)
+// LogOptions name an audit log, or the tree that has one.
+type LogOptions struct {
+	File   string
+	Head   string          // hash of a line that it must still hold; "" for none
+	Judged audit.Judgement // of a reading
+}
+
+// Log verifies an audit log and prints what it found.
+func Log(_ context.Context, c *console.Console, o *LogOptions) error {
+	r, err := verifyLog(logOf(o.File), o.Head)
 	if err != nil {
 		return err
 	}

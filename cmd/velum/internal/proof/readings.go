@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"slices"
@@ -24,12 +25,8 @@ type reading struct {
 	Judged string  `json:"set_aside_by,omitempty"`
 }
 
-// Readings prints the readings that the log of an output, or a log, has.
-func Readings(c *console.Console, path string) error {
-	all, err := audit.Readings(logOf(path))
-	if err != nil {
-		return err
-	}
+// readings prints the readings that a log has.
+func readings(c *console.Console, all []audit.Recorded) (err error) {
 	for _, r := range all {
 		x := reading{r.Line, r.Time.Format("2006-01-02 15:04"), r.Output, r.Read, r.Leaks, r.Upper(), r.By, r.Signed != "", ""}
 		note := ""
@@ -52,19 +49,23 @@ func Readings(c *console.Console, path string) error {
 	return nil
 }
 
-// Adjudicate records which of several readings of an output stands, and who says so.
-func Adjudicate(c *console.Console, path string, j audit.Judgement) error {
-	if strings.TrimSpace(j.By) == "" || strings.TrimSpace(j.Why) == "" {
-		return exit.Errorf(exit.Config, "give --name and --why", "whoever lets one reading stand says who that is, and why")
-	}
-	log := logOf(path)
+// Adjudicate records which of several readings of an output stands, and who says so. Where nobody says that, it prints the
+// readings that the log has.
+func Adjudicate(_ context.Context, c *console.Console, o *LogOptions) error {
+	log, j := logOf(o.File), o.Judged
 	all, err := audit.Readings(log)
 	if err != nil {
 		return err
 	}
+	if j == (audit.Judgement{}) {
+		return readings(c, all)
+	}
+	if strings.TrimSpace(j.By) == "" || strings.TrimSpace(j.Why) == "" {
+		return exit.Errorf(exit.Config, "give --name and --why", "whoever lets one reading stand says who that is, and why")
+	}
 	at := slices.IndexFunc(all, func(r audit.Recorded) bool { return r.Line == j.Line })
 	if at < 0 {
-		return exit.With(exit.Config, &fs.PathError{Op: "adjudicate", Path: path, Err: fs.ErrNotExist}, "name the line of a reading: velum prove adjudicate "+path)
+		return exit.With(exit.Config, &fs.PathError{Op: "adjudicate", Path: o.File, Err: fs.ErrNotExist}, "name the line of a reading: velum prove adjudicate "+o.File)
 	}
 	if _, err := audit.Append(log, audit.Entry{Event: "adjudicate", Judged: &j}); err != nil {
 		return err

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"text/tabwriter"
@@ -13,8 +14,8 @@ import (
 
 // Releases lists the releases of a ledger, or of the audit log of a tree. A ledger
 // that is not as it was written is none.
-func Releases(c *console.Console, path string) error {
-	name := logOf(path)
+func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
+	name := logOf(o.File)
 	verified, err := verifyLog(name, "")
 	if err != nil {
 		return err

@@ -92,10 +92,17 @@ func (t *checkedTree) belongsTo(public *checkedTree) error {
 	return nil
 }
 
+// Options name an output.
+type Options struct {
+	Path    string
+	Private string   // its private tree; "": the one beside it
+	In      []string // archive that was masked
+}
+
 // Trees compares a tree, and the private one that belongs to it, with their
-// manifests and prints what differs, and says if a run read no note. private is "" for the one beside it.
-func Trees(ctx context.Context, c *console.Console, dir, private string) error {
-	trees, err := checkTrees(ctx, dir, private)
+// manifests and prints what differs, and says if a run read no note.
+func Trees(ctx context.Context, c *console.Console, o *Options) error {
+	trees, err := checkTrees(ctx, o.Path, o.Private)
 	if err != nil {
 		return err
 	}
@@ -110,7 +117,7 @@ func Trees(ctx context.Context, c *console.Console, dir, private string) error {
 		return exit.Errorf(exit.Integrity, "the same `velum run` makes missing and changed parts again", "%d differences", n)
 	}
 	if m := trees[0].manifest; m != nil && m.Rows == 0 {
-		return exit.Errorf(exit.Quarantined, "`report.html` names what could not be read: get it again and start the same `velum run`", "%s is as its run left it, which read no note: it has no _SUCCESS", dir)
+		return exit.Errorf(exit.Quarantined, "`report.html` names what could not be read: get it again and start the same `velum run`", "%s is as its run left it, which read no note: it has no _SUCCESS", o.Path)
 	}
 	return nil
 }

@@ -15,6 +15,10 @@ var failureReasons = []pipeline.Reason{
 	pipeline.Panicked, pipeline.TimedOut, pipeline.TooCostly, pipeline.NoModel, pipeline.BadTags, pipeline.ChangedText, pipeline.Unsealed,
 }
 
+// mostFailures is how many notes in 10,000 may fail, and how many at least. One bad note is no reason to stop; a hundred say that
+// the model or the program is not what it should be.
+const mostFailures = 10
+
 // gate stops a run in which stages fail too often. What is done by then is
 // never committed: units of an earlier start count again.
 type gate struct {
@@ -38,7 +42,7 @@ func (g *gate) unit(c *commit.Counts) {
 		g.fails += c.Reasons[r.String()]
 	}
 	if float64(g.fails) > g.most*float64(max(g.notes, 10_000))/10_000 {
-		g.stop(exit.Errorf(exit.Privacy, "look at the reasons in the audit log; what was done is done again with --fresh; run.max_failures sets the limit",
+		g.stop(exit.Errorf(exit.Privacy, "look at the reasons in the audit log; what was done is done again with --fresh",
 			"stages failed on %d of %d notes, more than %.4g in 10,000: nothing was committed", g.fails, g.notes, g.most))
 	}
 }

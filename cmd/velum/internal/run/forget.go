@@ -26,11 +26,18 @@ import (
 // the latter, or what the column part says of one of several files that lay at one
 // path. It is a run that is given nothing, with the
 // options of the last one.
-func Forget(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options, names []string) error {
+func Forget(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
+	seeHelp := "see `velum run forget --help`"
+	if (len(o.Files) == 0) == (len(o.Patients) == 0) || o.TakeBack && len(o.Files) > 0 {
+		return exit.Errorf(exit.Config, seeHelp, "name the files to forget, or --patient, and not both")
+	}
+	if len(o.Files) > 0 && (len(o.In) > 0 || o.Save) {
+		return exit.Errorf(exit.Config, seeHelp, "--in and --plan go with --patient")
+	}
 	r := &record{Console: c, RecordOptions: o.Record}
 	do := func() error {
 		if o.Out == "" {
-			return exit.Errorf(exit.Config, "see `velum run forget --help`", "--out is needed")
+			return exit.Errorf(exit.Config, seeHelp, "--out is needed")
 		}
 		cfg, err := load()
 		if err != nil {
@@ -46,7 +53,7 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 		case len(o.Patients) > 0:
 			return m.mask(ctx)
 		}
-		return m.forget(ctx, names)
+		return m.forget(ctx, o.Files)
 	}
 	if o.Dry {
 		return do()

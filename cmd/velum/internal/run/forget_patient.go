@@ -138,7 +138,7 @@ func (m *masking) forgetPatient(ctx context.Context, plan *commit.Plan, out comm
 // patientForms are the forms of the ids that the command line names.
 func (m *masking) patientForms() (forms [][]byte, err error) {
 	for _, id := range m.options.Patients {
-		form := flow.PatientRules(m.Config).AppendText(nil, []byte(id))
+		form := patientid.AppendText(nil, []byte(id))
 		if len(form) == 0 {
 			return nil, exit.Errorf(exit.Config, "give the id as the archive has it", "--patient: this is no id")
 		}

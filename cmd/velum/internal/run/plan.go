@@ -224,7 +224,7 @@ func Shard(ctx context.Context, c *console.Console, load loader, o *Options) err
 		if err != nil {
 			return err
 		}
-		m.Run.MaxFailures = 10_000
+		m.mostFailures = 10_000 // finish judges all shares together
 		ctx, o, end := m.stage(ctx, 0)
 		defer end()
 		plan, err := commit.Join(out, o, p, false)

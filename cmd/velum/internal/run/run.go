@@ -49,6 +49,7 @@ type Options struct {
 	Replace      bool     // the output gets what In has, and nothing else
 	Again        bool     // notes that are masked anew are meant to be: no warning
 	Patients     []string // ids of a patient whose notes are taken out; none: nobody's
+	Files        []string // of the archive, that are forgotten
 	TakeBack     bool     // Patients are taken up again instead
 	Record       RecordOptions
 
@@ -96,25 +97,26 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 type masking struct {
 	*console.Console
 	*flow.Flow
-	options   *Options
-	record    *record
-	archive   *archive.Archive
-	tagged    *files.Tagged // nil: the model tags
-	dealt     *dealt        // nil: the policy shuffles nothing
-	last      *lastStep
-	only      map[string]bool // files that are read; nil: all of the inputs
-	key       *secret.Key
-	forgotten *audit.Forgotten // in this output
-	marks     []audit.Entry    // of patients who are being forgotten, object, or take that back
-	fence     *fence.Fence
-	slots     []*slot
-	progress  *console.Progress
-	stats     pipeline.Stats
-	began     time.Time
-	attempt   string          // what tells this process from others that do the same
-	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
-	overlap   map[[2]string]commit.Overlap
-	made      struct { // notes of a shared unit of the output
+	options      *Options
+	record       *record
+	mostFailures float64 // in 10,000 notes
+	archive      *archive.Archive
+	tagged       *files.Tagged // nil: the model tags
+	dealt        *dealt        // nil: the policy shuffles nothing
+	last         *lastStep
+	only         map[string]bool // files that are read; nil: all of the inputs
+	key          *secret.Key
+	forgotten    *audit.Forgotten // in this output
+	marks        []audit.Entry    // of patients who are being forgotten, object, or take that back
+	fence        *fence.Fence
+	slots        []*slot
+	progress     *console.Progress
+	stats        pipeline.Stats
+	began        time.Time
+	attempt      string          // what tells this process from others that do the same
+	changes      []commit.Change // what becomes of inputs, those of earlier runs among them
+	overlap      map[[2]string]commit.Overlap
+	made         struct { // notes of a shared unit of the output
 		part  string
 		notes []madeNote
 	}
@@ -122,7 +124,7 @@ type masking struct {
 }
 
 func newMasking(c *console.Console, o *Options, r *record) *masking {
-	return &masking{Console: c, options: o, record: r, began: time.Now(), attempt: attemptID()}
+	return &masking{Console: c, options: o, record: r, began: time.Now(), attempt: attemptID(), mostFailures: mostFailures}
 }
 
 func (m *masking) mask(ctx context.Context) error {
@@ -365,7 +367,7 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 // stage readies what units are done with: slots, and what is told of each.
 func (m *masking) stage(ctx context.Context, notes int64) (context.Context, commit.UnitOptions, func()) {
 	m.progress = m.NewProgress("mask", "notes", notes)
-	ctx, gate := newGate(ctx, m.Run.MaxFailures)
+	ctx, gate := newGate(ctx, m.mostFailures)
 	m.slots = make([]*slot, m.unitsAtOnce())
 	if m.options.Tagged == "" {
 		m.SteadyMemory()
@@ -645,7 +647,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	return write.UnitOptions{
 		Places: [3]string(input.PlaceColumns), Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
-		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
+		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
 }
 

@@ -164,7 +164,7 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 			src.failAt = u.Rows / 2
 		}
 		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "tiny", Categories: set.Categories, IDs: true, Candidates: selection.Shortlist(&cfg)})
-		step := choose.New(choose.Options{MinConfidence: h.MinConfidence, MinTokens: h.MinTokens, ReviewBelow: h.ReviewBelow})
+		step := choose.New(choose.Options{MinConfidence: h.MinConfidence, ReviewBelow: choose.ReviewBelow})
 		return commit.Line{Source: src, Steps: []pipeline.Step{step}, Sink: sink}, err
 	}, commit.UnitOptions{Verify: write.Verify, AtOnce: 2, ByLength: true, Finish: last.finish, LastStep: last.String()})
 }

@@ -35,8 +35,7 @@ import (
 type Selector struct {
 	set      *pipeline.TagSet
 	Target   choose.Target
-	review   int     // notes for a curator
-	below    float64 // the confidence below which a note may be one of them
+	review   int // notes for a curator
 	rowGroup int
 	workers  int
 }
@@ -46,8 +45,8 @@ type Selector struct {
 func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Training, workers int) (*Selector, error) {
 	h := &c.Choose
 	s := &Selector{
-		set: set, review: h.Review, below: h.ReviewBelow, rowGroup: c.Write.RowGroupRows, workers: workers,
-		Target: choose.Target{K: h.K, MinConfidence: h.MinConfidence, WithoutSpans: h.WithoutSpans, Tolerance: shareTolerance},
+		set: set, review: h.Review, rowGroup: c.Write.RowGroupRows, workers: workers,
+		Target: choose.Target{K: h.K, MinConfidence: h.MinConfidence, Tolerance: shareTolerance},
 	}
 	if len(s.set.Categories) > choose.MaxClasses {
 		return nil, exit.Errorf(exit.Config, "set choose.use to false", "the model has more than %d categories to choose by", choose.MaxClasses)
@@ -117,7 +116,7 @@ func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Traini
 // configuration wants.
 func Shortlist(c *option.Config) *choose.Shortlist {
 	h := &c.Choose
-	return choose.NewShortlist(choose.Target{K: h.K, MinConfidence: h.MinConfidence, WithoutSpans: h.WithoutSpans}, h.Review)
+	return choose.NewShortlist(choose.Target{K: h.K, MinConfidence: h.MinConfidence}, h.Review)
 }
 
 // Choose begins the choice among the shortlists of units.
@@ -305,7 +304,7 @@ func (s *Selector) Report(r *choose.Result, review int) *report.Selection {
 		MinConfidence: s.Target.MinConfidence, Wanted: s.Target.K, Notes: len(r.Keys), Candidates: r.Candidates,
 		Lowest: r.Lowest.Float(), Met: r.Met, Tolerance: s.Target.Tolerance,
 		WithoutSpans: report.WantedGot{Wanted: &s.Target.WithoutSpans, Got: report.Rounded(r.WithoutSpans)},
-		ReviewBelow:  s.below, ReviewWanted: s.review, ReviewNotes: review, Classes: []report.SelectionClass{},
+		ReviewBelow:  choose.ReviewBelow, ReviewWanted: s.review, ReviewNotes: review, Classes: []report.SelectionClass{},
 	}
 	if len(r.Keys) == 0 {
 		rep.Lowest = 0

@@ -48,7 +48,7 @@ type Options struct {
 	Audit string      // file of the audit log; "": there is none
 }
 
-// maxCache bounds tag.cache: a partition of Spark, or a notebook, has less memory than a
+// maxCache bounds the cache of forms: a partition of Spark, or a notebook, has less memory than a
 // night of velum run. 64 MiB save 5 % of the time, and take 120 MB more with two workers.
 const maxCache = 24 << 20
 
@@ -88,7 +88,7 @@ type shape struct {
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	cfg, err := load()
 	if err == nil {
-		cfg.Tag.Cache = min(cfg.Tag.Cache, maxCache)
+		cfg.Cache = maxCache
 	}
 	f, err := flow.Open(cfg, err)
 	if err != nil {

@@ -107,11 +107,8 @@ func Names() (all []string) {
 
 // Run tries the attacks that are wanted, prints what each found out, and ends with
 // exit code 15 unless all that were tried passed.
-func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) (err error) {
-	a := &attacker{Console: c, Options: o}
-	if a.config, err = load(); err != nil {
-		return err
-	}
+func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	a := &attacker{Console: c, Options: o, config: cfg}
 	if err := a.check(); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 	if err != nil {
 		return nil, err
 	}
-	picked := choose.Ask(all.questions, choose.Asking{N: n, Random: askRandom, Seed: uint64(l.cfg.Learn.Seed), Classes: s.Target.Shares})
+	picked := choose.Ask(all.questions, choose.Asking{N: n, Random: askRandom, Seed: seed, Classes: s.Target.Shares})
 	q := &turns.Questions{Schema: turns.AskedSchema, Turn: l.last().Number, From: from, To: to, Notes: []turns.Question{}}
 	for _, a := range picked {
 		one := turns.Question{ID: all.ids[a.Row], Confidence: a.Confidence.Float(), Why: a.Why.String()}

@@ -74,7 +74,7 @@ func (l *learning) nextSlice() (from, to int64) {
 }
 
 // taken returns the hashes of ids that the archive has given already: they
-// come again only with learn.again.
+// come again only where the archive begins again.
 func (w *turning) taken() (map[uint64]bool, error) {
 	taken := map[uint64]bool{}
 	if !w.of.cfg.Learn.Again {
@@ -110,7 +110,7 @@ func (w *turning) poolSteps() ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(steps, choose.New(choose.Options{MinTokens: w.of.cfg.Choose.MinTokens, WithoutSpans: true, Workers: w.of.cfg.Workers()})), nil
+	return append(steps, choose.New(choose.Options{WithoutSpans: true, Workers: w.of.cfg.Workers()})), nil
 }
 
 // taughtSteps are the stages from notes to the tags that are learned from: what the whole pipeline makes of them. To the tags of the
@@ -256,12 +256,11 @@ func (w *turning) selector(records []choose.Record) (*selection.Selector, error)
 	c, set := *w.of.cfg, w.of.tagSet
 	c.Choose.MinConfidence = w.minConfidence()
 	target, without := selection.Proportions(records, set)
-	if c.Choose.WithoutSpans == 0 {
-		c.Choose.WithoutSpans = min(without, mostWithout)
-		c.Choose.K = int(float64(c.Choose.K) / (1 - c.Choose.WithoutSpans)) // k counts notes with spans
-	}
+	without = min(without, mostWithout)
+	c.Choose.K = int(float64(c.Choose.K) / (1 - without)) // k counts notes with spans
 	s, err := selection.NewSelector(&c, set, target, 1)
 	if err == nil {
+		s.Target.WithoutSpans = without
 		s.Target.Floors = choose.NewFloors(slices.Values(records), c.Choose.MinConfidence, leftOut)
 	}
 	return s, err

@@ -25,7 +25,7 @@ import (
 
 // deal deals ids out to the folds, in the order of their hashes: folds are even, and sets that come later change none before.
 func (l *learning) deal(ids []string) {
-	for i, id := range flow.ByHash(slices.Clone(ids), l.cfg.Learn.Seed) {
+	for i, id := range flow.ByHash(slices.Clone(ids), seed) {
 		l.foldOf[id] = i % l.cfg.Learn.Folds
 	}
 }

@@ -41,7 +41,7 @@ func (t *turning) compare(ctx context.Context, now *score.Scorer) error {
 	}
 	scores := turns.ScoresOf(was.Report())
 	t.record.Was = &scores
-	ends, err := now.DifferenceInterval(was, score.Strict, turns.Draws, uint64(t.of.cfg.Learn.Seed))
+	ends, err := now.DifferenceInterval(was, score.Strict, turns.Draws, seed)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (l *learning) splitGold() error {
 			l.goldIDs = ids
 		}
 	}
-	if l.goldIDs = flow.ByHash(l.goldIDs, g.Seed); g.Folds > 0 {
+	if l.goldIDs = flow.ByHash(l.goldIDs, seed); g.Folds > 0 {
 		l.deal(l.goldIDs)
 	}
 	return nil

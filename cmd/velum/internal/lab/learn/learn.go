@@ -50,6 +50,9 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 	return errors.Join(learnLocked(ctx, c, cfg, f), lock.Close())
 }
 
+// seed is that of all that is drawn: folds, questions, the gate's bootstrap. The slices have the order of the archive.
+const seed = 1
+
 const lockName = "_LOCK" // held while learning goes on; a kill leaves it
 
 // own matches the names that learning creates first in its folder, finished or not.

@@ -30,10 +30,22 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 	return files.Pack(file, lists)
 }
 
+// Options name rules and what is made of them.
+type Options struct {
+	File  string   // of rules
+	Files []string // to check
+	Words []string // names of lists; a sentence to trace
+	In    string   // notes, of which ID is traced
+	ID    string
+	Gold  string // labelled notes to score on
+	With  string // file of the rules as they were
+	Out   string // model to write
+}
+
 // Check compiles files of rules and prints what they hold. All files are tried, and every mistake is told.
-func Check(c *console.Console, cfg *option.Config, paths []string) error {
+func Check(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	wrong := &exit.ConfigError{In: "the rules"}
-	for _, file := range paths {
+	for _, file := range o.Files {
 		check := checkRules
 		if files.IsWords(file) {
 			check = checkWords
@@ -104,13 +116,13 @@ func checkWords(c *console.Console, _ *option.Config, file string) error {
 
 // Words prints the lists that the rules of velum go by, as the configuration
 // changes them: those named, or all.
-func Words(c *console.Console, cfg *option.Config, names []string) error {
+func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	words, err := files.Words(cfg.Resolve.Words...)
 	if err != nil {
 		return err
 	}
 	known := slices.Sorted(maps.Keys(words))
-	for _, name := range names {
+	for _, name := range o.Words {
 		if !slices.Contains(known, name) {
 			return exit.Errorf(exit.Config, exit.Suggest(name, known), "no list of words %q", name)
 		}
@@ -118,16 +130,16 @@ func Words(c *console.Console, cfg *option.Config, names []string) error {
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "words", "lists": words})
 	}
-	_, err = io.WriteString(c.Out, words.Text(names...)) // words of a file of words: letters, and nothing else
+	_, err = io.WriteString(c.Out, words.Text(o.Words...)) // words of a file of words: letters, and nothing else
 	return err
 }
 
 // Build writes the model file of a pack.
-func Build(c *console.Console, cfg *option.Config, file, out string) error {
-	if out == "" {
+func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if o.Out == "" {
 		return exit.Errorf(exit.Config, "name the file to write with --out", "velum teach rules build: --out is needed")
 	}
-	p, err := open(cfg, file)
+	p, err := open(cfg, o.File)
 	if err != nil {
 		return err
 	}
@@ -139,40 +151,34 @@ func Build(c *console.Console, cfg *option.Config, file, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(nil, out, data); err != nil {
+	if err := durable.WriteFile(nil, o.Out, data); err != nil {
 		return err
 	}
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "model": out, "bytes": len(data), "networks": p.Networks()})
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()})
 	}
-	_, err = c.Printf("%s: %d networks\n", out, len(p.Networks()))
+	_, err = c.Printf("%s: %d networks\n", o.Out, len(p.Networks()))
 	return err
 }
 
-// TraceOptions: a sentence, or a note of a file.
-type TraceOptions struct {
-	Sentence string
-	In, ID   string
-}
-
 // Trace prints what rules find in a sentence or a note, and on which paths.
-func Trace(ctx context.Context, c *console.Console, cfg *option.Config, file string, o *TraceOptions) error {
-	p, err := open(cfg, file)
+func Trace(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	p, err := open(cfg, o.File)
 	if err != nil {
 		return err
 	}
 	t := &tracer{Machine: p.NewMachine(), out: c.Out, id: o.ID}
-	if (o.Sentence == "") == (o.In == "") {
+	if (len(o.Words) == 0) == (o.In == "") {
 		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
 	}
 	if o.In == "" {
-		return pipeline.Run(ctx, &sentence{text: o.Sentence}, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)
+		return pipeline.Run(ctx, &sentence{text: strings.Join(o.Words, " ")}, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)
 	}
 	return t.note(ctx, cfg, o)
 }
 
 // note traces one note of a file.
-func (t *tracer) note(ctx context.Context, cfg *option.Config, o *TraceOptions) error {
+func (t *tracer) note(ctx context.Context, cfg *option.Config, o *Options) error {
 	if o.ID == "" {
 		return exit.Errorf(exit.Config, "name the note with --id", "velum teach rules trace: --in without --id")
 	}

@@ -24,7 +24,7 @@ func TestEmbedded(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "rules.velum")
-	if err := pack.Build(&console.Console{Out: io.Discard}, cfg, configs.ShippedPack, out); err != nil {
+	if err := pack.Build(t.Context(), &console.Console{Out: io.Discard}, cfg, &pack.Options{File: configs.ShippedPack, Out: out}); err != nil {
 		t.Fatal(err)
 	}
 	made, err := os.ReadFile(out)

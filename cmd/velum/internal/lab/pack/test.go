@@ -20,16 +20,16 @@ import (
 // the overlap criterion of ATN §4.2: a find is right if it shares a byte with a
 // gold span of its category. With the file of the rules as they were, it says which errors went and which came: ATN §2.1 keeps a rule
 // that mends more than one error and does not lower F1.
-func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, with, gold string) error {
-	if gold == "" {
+func Test(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if o.Gold == "" {
 		return exit.Errorf(exit.Config, "name labelled notes with --gold", "velum teach rules test: --gold is needed")
 	}
-	now, err := scored(ctx, cfg, file, gold)
+	now, err := scored(ctx, cfg, o.File, o.Gold)
 	if err != nil {
 		return err
 	}
-	if with != "" {
-		was, err := scored(ctx, cfg, with, gold)
+	if o.With != "" {
+		was, err := scored(ctx, cfg, o.With, o.Gold)
 		if err != nil {
 			return err
 		}

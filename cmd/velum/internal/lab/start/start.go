@@ -226,7 +226,7 @@ func (m *month) first(ctx context.Context) (string, error) {
 	if _, err := os.Stat(out); err == nil {
 		return out, nil
 	}
-	lists, err := m.compiled()
+	lists, err := m.compiled(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -251,7 +251,7 @@ func (m *month) sameFirst() error {
 
 // compiled returns the lists as `velum teach gazetteer build` makes them: those that are as a house has them, CSV or lines, are
 // made into one.
-func (m *month) compiled() (lists []string, err error) {
+func (m *month) compiled(ctx context.Context) (lists []string, err error) {
 	var raw []string
 	for _, list := range m.Lists {
 		f, err := modelfile.Open(list)
@@ -269,7 +269,7 @@ func (m *month) compiled() (lists []string, err error) {
 		return lists, nil
 	}
 	out := m.at("lists.velum")
-	return append(lists, out), look.BuildList(m.quiet(), &look.ListOptions{Out: out, MaxBad: look.MaxBad}, raw)
+	return append(lists, out), look.BuildList(ctx, m.quiet(), &look.ListOptions{Out: out, MaxBad: look.MaxBad, Lists: raw})
 }
 
 // learning is the configuration of a turn. Each start does one if there are new answers, and none else.

@@ -32,6 +32,7 @@ import (
 
 // Options holds the arguments of a study beside the configuration.
 type Options struct {
+	Way             string   // one of Names
 	Gold, With, Dev []string // paths of labelled notes
 	Kinds           []string // see parseArm
 	By, Group       string   // what is never split, and what names it by an id
@@ -81,9 +82,9 @@ const (
 
 // Run does a study and writes study.json, which keeps what other
 // studies in the same folder have found.
-func Run(ctx context.Context, c *console.Console, options option.Sources, what string, o *Options) error {
-	if ways[what] == nil {
-		return exit.Errorf(exit.Config, exit.Suggest(what, Names()), "no study %q", what)
+func Run(ctx context.Context, c *console.Console, options option.Sources, o *Options) error {
+	if ways[o.Way] == nil {
+		return exit.Errorf(exit.Config, exit.Suggest(o.Way, Names()), "no study %q", o.Way)
 	}
 	if o.Out == "" || len(o.Gold) == 0 {
 		return exit.Errorf(exit.Config, "see `velum teach study --help`", "--gold and --out are needed")
@@ -99,7 +100,7 @@ func Run(ctx context.Context, c *console.Console, options option.Sources, what s
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.locked(ctx, what), lock.Close())
+	return errors.Join(s.locked(ctx), lock.Close())
 }
 
 // prepare reads options and notes before anything is written.
@@ -152,18 +153,18 @@ func foreign(dir string) error {
 	return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum teach study did not make it", filepath.Join(dir, entries[0].Name()))
 }
 
-func (s *study) locked(ctx context.Context, what string) error {
+func (s *study) locked(ctx context.Context) error {
 	all, err := readParts(s.dir) // nobody else writes there, and what is damaged is told before hours of trials
 	if err != nil {
 		return err
 	}
-	part, err := ways[what](s, ctx)
+	part, err := ways[s.Way](s, ctx)
 	s.progress.End()
 	if err != nil {
 		return err
 	}
-	s.describe(part, what)
-	all.Parts[what] = part
+	s.describe(part, s.Way)
+	all.Parts[s.Way] = part
 	if err := all.write(s.dir); err != nil {
 		return err
 	}

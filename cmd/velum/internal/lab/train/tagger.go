@@ -192,24 +192,13 @@ func (t *Training) templateText() (string, error) {
 	return flow.TemplateText(cmp.Or(name, t.cfg.Profile))
 }
 
-// Learn adds the notes of one path to the corpus, which a teacher has labelled: learn.redraw copies, or as they stand.
+// Learn adds the notes of one path to the corpus, which a teacher has labelled, with other names and places (surrogates): so a
+// model does not learn by heart the names that its teacher found.
 func (t *Training) Learn(ctx context.Context, path string) error {
-	if t.cfg.Learn.Redraw == 0 {
-		return t.learn(ctx, path)
+	step, err := mask.Redraw(t.tagSet, "redraw 1 0")
+	if err != nil {
+		return err
 	}
-	for k := range t.cfg.Learn.Redraw {
-		step, err := mask.Redraw(t.tagSet, fmt.Sprintf("redraw %d %d", t.cfg.Learn.Seed, k))
-		if err == nil {
-			err = t.learn(ctx, path, step)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *Training) learn(ctx context.Context, path string, before ...pipeline.Step) error {
 	o, err := flow.TextOptions(t.cfg)
 	if err != nil {
 		return err
@@ -219,7 +208,7 @@ func (t *Training) learn(ctx context.Context, path string, before ...pipeline.St
 		return err
 	}
 	defer src.Close()
-	return t.Teach(ctx, src, before...)
+	return t.Teach(ctx, src, step)
 }
 
 // Teach adds the notes of a source to the corpus, after the stages of before.

@@ -48,7 +48,7 @@ const prunedBelow = 0.005
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
 	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
-		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Delta: c.Tolerance, Prune: prunedBelow, Bias: float32(c.Bias),
+		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Prune: prunedBelow, Bias: float32(c.Bias),
 	}), nil
 }
 
@@ -148,7 +148,7 @@ func (m *Materials) networks(words **inverse.Words) *Materials {
 
 // variant returns the named network and its training, changed as the options say.
 func variant(n *option.Network) (bilstm.Architecture, bilstm.Recipe, error) {
-	a, r, err := bilstm.Variant(n.Named)
+	a, r, err := bilstm.Variant(n.Variant)
 	if err != nil {
 		return a, r, err
 	}

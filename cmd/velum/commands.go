@@ -1,0 +1,193 @@
+package main
+
+import (
+	"cmp"
+	_ "embed"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// verbsText has the verbs in the order of the help text: a section each, with usage, help, examples, the fields of its
+// options that take the arguments, and flags. A line of flags is
+//
+//	name<VALUES>:Field...=default  usage
+//
+// of which all but name and usage may be missing. VALUES are what a shell completes: words, or a name of lists. Field is
+// where the value goes, that of the flag's name by default. Of a list with dots after it each flag is one value, commas
+// included. "@ name=key" are flags that set options, and "& group" stands for the flags of the section of that name.
+//
+//go:embed verbs.txt
+var verbsText string
+
+// addVerbs adds the verbs to the root. One that calls nothing is there for those below it.
+func (a *app) addVerbs(root *cobra.Command, text string) {
+	groups := map[string]string{}
+	above := map[string]*cobra.Command{"": root}
+	for section := range strings.SplitSeq(strings.TrimPrefix(text, "## "), "\n## ") {
+		head, body, _ := strings.Cut(section, "\n")
+		body, flags, _ := strings.Cut(body, "\nFlags:\n")
+		if group, ok := strings.CutPrefix(head, "& "); ok {
+			groups[group] = flags
+			continue
+		}
+		body, arguments, _ := strings.Cut(body, "\nArguments: ")
+		body, example, _ := strings.Cut(body, "\nExamples:\n")
+		short, long, _ := strings.Cut(body, "\n")
+		path, use, _ := strings.Cut(head, ":")
+		words := strings.Fields(path)
+		last := len(words) - 1
+		c := &cobra.Command{Use: words[last] + use, Short: short, Long: strings.TrimSpace(long), Example: strings.TrimRight(example, "\n"),
+			Args: unknownVerb, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+		above[strings.Join(words[:last], " ")].AddCommand(c)
+		above[path] = c
+		if open := verbs[path]; open != nil {
+			options, run := open(a)
+			at := reflect.ValueOf(options).Elem()
+			takeArguments(c, at, arguments, run)
+			a.addFlags(c, at, flags, groups)
+		}
+	}
+}
+
+// takeArguments lets the command put its arguments into the fields that line names, [Field] where there may be none and
+// Field... where there may be several, and run.
+func takeArguments(c *cobra.Command, options reflect.Value, line string, run func(*cobra.Command) error) {
+	least, most := 0, 0
+	var places []reflect.Value
+	for _, word := range strings.Fields(line) {
+		if word[0] == '<' {
+			c.ValidArgs = listed(word)
+			continue
+		}
+		if field := strings.Trim(word, "[]."); field != "" {
+			places = append(places, options.FieldByName(field))
+		}
+		if most++; word[0] != '[' {
+			least++
+		}
+		if strings.Contains(word, "...") {
+			most = math.MaxInt
+		}
+	}
+	c.Args = arity(least, most)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		for i, place := range places {
+			if place.Kind() == reflect.Slice {
+				place.Set(reflect.ValueOf(args[min(i, len(args)):]))
+			} else if i < len(args) {
+				place.SetString(args[i])
+			}
+		}
+		return run(c)
+	}
+}
+
+// flagForm is the first word of a line of flags.
+var flagForm = regexp.MustCompile(`^([a-z-]+)(<.+>)?(?::(\w+(?:\.\w+)*))?(\.\.\.)?(?:=(.*))?$`)
+
+// addFlags adds the flags of lines, which set fields of options.
+func (a *app) addFlags(c *cobra.Command, options reflect.Value, lines string, groups map[string]string) {
+	for line := range strings.Lines(lines) {
+		first, usage, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch first {
+		case "":
+		case "&":
+			a.addFlags(c, options, groups[usage], groups)
+		case "@":
+			for _, f := range strings.Fields(usage) {
+				name, key, _ := strings.Cut(f, "=")
+				a.options.AddFlag(c.Flags(), name, key)
+			}
+		default:
+			form := flagForm.FindStringSubmatch(first)
+			at := options
+			for part := range strings.SplitSeq(cmp.Or(form[3], strings.ReplaceAll(form[1], "-", "")), ".") {
+				at = at.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, part) })
+			}
+			addFlag(c.Flags(), at.Addr().Interface(), form[1], strings.TrimSpace(usage), form[5], form[4] != "")
+			if form[2] != "" {
+				completeWith(c, form[1], func(string) ([]string, cobra.ShellCompDirective) {
+					return listed(form[2]), cobra.ShellCompDirectiveNoFileComp
+				})
+			}
+		}
+	}
+}
+
+// addFlag adds a flag for the value at a place, which begins with def.
+func addFlag(flags *pflag.FlagSet, at any, name, usage, def string, whole bool) {
+	if def != "" {
+		scratch := pflag.NewFlagSet("", pflag.PanicOnError)
+		addFlag(scratch, at, name, usage, "", whole)
+		if err := scratch.Set(name, def); err != nil {
+			panic(err) // the text is ours
+		}
+	}
+	switch p := at.(type) {
+	case *string:
+		flags.StringVar(p, name, *p, usage)
+	case *bool:
+		flags.BoolVar(p, name, *p, usage)
+	case *int:
+		flags.IntVar(p, name, *p, usage)
+	case *int64:
+		flags.Int64Var(p, name, *p, usage)
+	case *uint64:
+		flags.Uint64Var(p, name, *p, usage)
+	case *float64:
+		flags.Float64Var(p, name, *p, usage)
+	case *time.Duration:
+		flags.DurationVar(p, name, *p, usage)
+	case *map[string]string:
+		flags.StringToStringVar(p, name, *p, usage)
+	case *[]int:
+		flags.IntSliceVar(p, name, *p, usage)
+	case *[]float64:
+		flags.Float64SliceVar(p, name, *p, usage)
+	case *[]string:
+		if whole {
+			flags.StringArrayVar(p, name, *p, usage)
+		} else {
+			flags.StringSliceVar(p, name, *p, usage)
+		}
+	default:
+		panic("velum: no flag for the type of --" + name)
+	}
+}
+
+// arity is cobra's RangeArgs with our exit code and a remedy.
+func arity(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		have := len(args)
+		if have >= least && have <= most {
+			return nil
+		}
+		if have > 0 && exit.DidYouMean(args[0], verbNames(c)) != "" {
+			return unknownVerb(c, args)
+		}
+		if typed := withFlags(c, args); most == 0 && typed != "" {
+			return exit.Errorf(exit.Config, "type `"+typed+"`", "%s: no flag before %s", c.CommandPath(), strings.Join(args[:min(have, 5)], ", "))
+		}
+		want := strconv.Itoa(least)
+		switch {
+		case most == math.MaxInt:
+			want = "at least " + want
+		case most > least:
+			want = "at most " + strconv.Itoa(most)
+		}
+		remedy := "see `" + c.CommandPath() + " --help`"
+		if have > most && most > 0 {
+			remedy = "put what has spaces in quotes; " + remedy
+		}
+		return exit.Errorf(exit.Config, remedy, "%s: arguments: want %s, have %d", c.CommandPath(), want, have)
+	}
+}
