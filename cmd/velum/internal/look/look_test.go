@@ -111,7 +111,7 @@ var lists = map[string]string{
 func TestLists(t *testing.T) {
 	put(t, lists)
 	build := func(o ListOptions, args ...string) (string, error) {
-		return run(t, false, func(c *console.Console) error { return BuildList(c, &o, args) })
+		return run(t, false, func(c *console.Console) error { o.Lists = args; return BuildList(t.Context(), c, &o) })
 	}
 	got, err := build(ListOptions{Out: "names.velum", Words: []string{"words.txt"}}, "hombres.csv,mujeres.csv", "apellidos.csv")
 	if err != nil || got != "names.velum: 0.0 MB, 5 entries from 8 rows, 0 rows left out\n" {
@@ -131,16 +131,20 @@ func TestLists(t *testing.T) {
 		{"names.velum", "xyz", "xyz: in no list\n"},
 		{"staff.velum", "Guifré", "Guifré: GivenName, 0 (0 of all), count not known\n"},
 	} {
-		got, err := run(t, false, func(console *console.Console) error { return List(console, c.file, []string{c.word}) })
+		got, err := run(t, false, func(console *console.Console) error {
+			return List(t.Context(), console, &ListOptions{File: c.file, Words: []string{c.word}})
+		})
 		if err != nil || got != c.want {
 			t.Errorf("%q, %v, want %q", got, err, c.want)
 		}
 	}
-	got, err = run(t, true, func(c *console.Console) error { return List(c, "names.velum", []string{"ROSA"}) })
+	got, err = run(t, true, func(c *console.Console) error {
+		return List(t.Context(), c, &ListOptions{File: "names.velum", Words: []string{"ROSA"}})
+	})
 	if want := `{"classes":[{"class":"GivenName","count":300,"relative":0.2857142857142857,"ratio":57.14285714285714}],"common_word_count":5,"form":"rosa","word":"ROSA"}` + "\n"; err != nil || got != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
-	got, err = run(t, false, func(c *console.Console) error { return List(c, "names.velum", nil) })
+	got, err = run(t, false, func(c *console.Console) error { return List(t.Context(), c, &ListOptions{File: "names.velum"}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +182,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	got, err = run(t, true, func(c *console.Console) error {
-		return BuildList(c, &ListOptions{Out: "json.velum", Name: "house", MaxBad: 0.34}, []string{"bad.csv"})
+		return BuildList(t.Context(), c, &ListOptions{Out: "json.velum", Name: "house", MaxBad: 0.34, Lists: []string{"bad.csv"}})
 	})
 	if err != nil || !strings.Contains(got, `"bad":1`) || !strings.Contains(got, `"rows":2`) || !strings.Contains(got, `"name":"house"`) {
 		t.Errorf("%s, %v", got, err)
@@ -186,7 +190,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestMachine(t *testing.T) {
-	got, _ := run(t, false, func(c *console.Console) error { return Machine(c, t.TempDir()) }) // memory may be dumped here
+	got, _ := run(t, false, func(c *console.Console) error { return Machine(t.Context(), c, &MachineOptions{t.TempDir()}) }) // memory may be dumped here
 	for _, what := range []string{"cpu", "memory", "disk", "fsync", "privacy", "parquet"} {
 		if n := len(regexp.MustCompile(`(?m)^(ok|warning|failed) +`+what+` `).FindAllString(got, -1)); n != 1 {
 			t.Errorf("%d lines of %s in\n%s", n, what, got)
@@ -198,7 +202,9 @@ func TestMachine(t *testing.T) {
 		}
 	}
 	var all []finding
-	got, err := run(t, true, func(c *console.Console) error { return Machine(c, filepath.Join(t.TempDir(), "missing")) })
+	got, err := run(t, true, func(c *console.Console) error {
+		return Machine(t.Context(), c, &MachineOptions{filepath.Join(t.TempDir(), "missing")})
+	})
 	if exit.CodeOf(err) != exit.Failed || json.Unmarshal([]byte(got), &all) != nil || len(all) != len(checkups) || all[2].State != failed || all[3].State != failed || all[2].Remedy == "" || all[3].Remedy == "" {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -257,12 +263,14 @@ func TestPromote(t *testing.T) {
 		{"bare.velum", "models", true, exit.Done},
 		{"low.velum", "models", false, exit.Done}, // the one in use was not measured
 	} {
-		got, err := run(t, false, func(console *console.Console) error { return Promote(console, cfg, c.name, c.dir, c.force) })
+		got, err := run(t, false, func(console *console.Console) error {
+			return Promote(t.Context(), console, cfg, &ModelsOptions{File: c.name, Models: c.dir, Force: c.force})
+		})
 		if exit.CodeOf(err) != c.want || c.want == exit.Done && !regexp.MustCompile(`^models: model [0-9a-f]{12} is in use\n$`).MatchString(got) {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}
-	got, err := run(t, false, func(c *console.Console) error { return Models(c, "models") })
+	got, err := run(t, false, func(c *console.Console) error { return Models(t.Context(), c, &ModelsOptions{Models: "models"}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +283,7 @@ func TestPromote(t *testing.T) {
 			t.Errorf("not one line %s in\n%s", line, got)
 		}
 	}
-	back, err := run(t, true, func(c *console.Console) error { return Rollback(c, "models") })
+	back, err := run(t, true, func(c *console.Console) error { return Rollback(t.Context(), c, &ModelsOptions{Models: "models"}) })
 	if err != nil || !strings.Contains(back, `"message_type":"rollback"`) {
 		t.Errorf("%s, %v", back, err)
 	}
@@ -283,10 +291,10 @@ func TestPromote(t *testing.T) {
 	if n := strings.Count(string(log), `"event":"promote"`); err != nil || n != 4 || strings.Count(string(log), `"event":"rollback"`) != 1 {
 		t.Errorf("%d lines of promotions: %v", n, err)
 	}
-	if _, err := run(t, false, func(c *console.Console) error { return Models(c, "nowhere") }); exit.CodeOf(err) != exit.Config {
+	if _, err := run(t, false, func(c *console.Console) error { return Models(t.Context(), c, &ModelsOptions{Models: "nowhere"}) }); exit.CodeOf(err) != exit.Config {
 		t.Errorf("a folder that is not there: %v", err)
 	}
-	if _, err := run(t, false, func(c *console.Console) error { return Rollback(c, "") }); exit.CodeOf(err) != exit.Config {
+	if _, err := run(t, false, func(c *console.Console) error { return Rollback(t.Context(), c, &ModelsOptions{}) }); exit.CodeOf(err) != exit.Config {
 		t.Errorf("no folder: %v", err)
 	}
 }
