@@ -49,7 +49,8 @@ func masked(t *testing.T, o Options, set ...string) done {
 func forgotten(t *testing.T, o Options, names ...string) done {
 	t.Helper()
 	return started(t, func(ctx context.Context, c *console.Console, load loader) error {
-		return Forget(ctx, c, func() (*option.Config, error) { return load(nil) }, &o, names)
+		o.Files = names
+		return Forget(ctx, c, func() (*option.Config, error) { return load(nil) }, &o)
 	})
 }
 
