@@ -49,7 +49,9 @@ func masked(t *testing.T, o Options, set ...string) done {
 func forgotten(t *testing.T, o Options, names ...string) done {
 	t.Helper()
 	return started(t, func(ctx context.Context, c *console.Console, load loader) error {
-		o.Files = names
+		if o.Files = names; len(names) > 0 {
+			o.In = nil
+		}
 		return Forget(ctx, c, func() (*option.Config, error) { return load(nil) }, &o)
 	})
 }
