@@ -108,16 +108,16 @@ func TestAside(t *testing.T) {
 
 func TestStartLog(t *testing.T) {
 	for _, c := range []struct {
-		of    Console
-		lines int
-	}{{Console{}, 2}, {Console{Quiet: true}, 1}, {Console{Verbose: true}, 3}, {Console{Quiet: true, Verbose: true}, 1}, {Console{JSON: true}, 2}} {
+		quiet, verbose, json bool
+		lines                int
+	}{{false, false, false, 2}, {true, false, false, 1}, {false, true, false, 3}, {true, true, false, 1}, {false, false, true, 2}} {
 		var errs bytes.Buffer
-		console := &Console{Errs: &errs, Quiet: c.of.Quiet, Verbose: c.of.Verbose, JSON: c.of.JSON}
+		console := &Console{Errs: &errs, Quiet: c.quiet, Verbose: c.verbose, JSON: c.json}
 		console.StartLog()
 		console.Log.Debug("debug")
 		console.Log.Info("info")
 		console.Log.Warn("warn", "cause", errors.New("x"))
-		if n := strings.Count(errs.String(), "\n"); n != c.lines || c.of.JSON != strings.Contains(errs.String(), `"message_type":"log"`) || !strings.Contains(errs.String(), "time") {
+		if n := strings.Count(errs.String(), "\n"); n != c.lines || c.json != strings.Contains(errs.String(), `"message_type":"log"`) || !strings.Contains(errs.String(), "time") {
 			t.Errorf("%d lines of %+v\n%s", n, c.lines, &errs)
 		}
 	}

@@ -66,23 +66,23 @@ func TestTrees(t *testing.T) {
 	put(t, "a.csv", "note_id,text\na,Avisar al 600 123 456\nb,una,columna de mas\nc,Tos\n")
 	masked(t, "a.csv", "out")
 	check := func() (string, error) {
-		return said(func(c *console.Console) error { return Trees(t.Context(), c, "out", "") })
+		return said(func(c *console.Console) error { return Trees(t.Context(), c, &Options{Path: "out"}) })
 	}
 	got, err := check()
 	wants(t, "as it was written", got, err, exit.Done, `^out: \d+ parts, \d\.\d MB, all as the manifest says$`, `^out.private: \d+ parts, `, `^out.private: 3 rows of 1 files: 2 masked, 1 quarantined, 0 excluded; every file adds up \(rows.csv\)$`)
-	got, err = said(func(c *console.Console) error { return Log(c, "out", "") })
+	got, err = said(func(c *console.Console) error { return Log(t.Context(), c, &LogOptions{File: "out"}) })
 	wants(t, "log", got, err, exit.Done, `^\d lines; head [0-9a-f]{64}$`)
-	got, err = said(func(c *console.Console) error { return Readings(c, "out") })
+	got, err = said(func(c *console.Console) error { return Adjudicate(t.Context(), c, &LogOptions{File: "out"}) })
 	wants(t, "no reading", got, err, exit.Done, "!.")
 	got, err = said(func(c *console.Console) error {
-		return Adjudicate(c, "out", audit.Judgement{Line: 1, By: "Ana", Why: "x"})
+		return Adjudicate(t.Context(), c, &LogOptions{File: "out", Judged: audit.Judgement{Line: 1, By: "Ana", Why: "x"}})
 	})
 	wants(t, "a line that is no reading", got, err, exit.Config)
 	got, err = said(func(c *console.Console) error {
-		return Adjudicate(c, "out", audit.Judgement{Line: 1, By: " ", Why: "x"})
+		return Adjudicate(t.Context(), c, &LogOptions{File: "out", Judged: audit.Judgement{Line: 1, By: " ", Why: "x"}})
 	})
 	wants(t, "nobody lets it stand", got, err, exit.Config)
-	got, err = said(func(c *console.Console) error { return Releases(c, "out") })
+	got, err = said(func(c *console.Console) error { return Releases(t.Context(), c, &LogOptions{File: "out"}) })
 	wants(t, "releases", got, err, exit.Done, `^release +date +purpose`)
 
 	rows, err := os.ReadFile("out.private/rows.csv")
@@ -104,9 +104,9 @@ func TestTrees(t *testing.T) {
 	}
 	got, err = check()
 	wants(t, "a part that is gone", got, err, exit.Integrity, `^out/masked/.*: missing$`)
-	got, err = said(func(c *console.Console) error { return Trees(t.Context(), c, "nowhere", "") })
+	got, err = said(func(c *console.Console) error { return Trees(t.Context(), c, &Options{Path: "nowhere"}) })
 	wants(t, "no folder", got, err, exit.Config)
-	got, err = said(func(c *console.Console) error { return Trees(t.Context(), c, ".", "") })
+	got, err = said(func(c *console.Console) error { return Trees(t.Context(), c, &Options{Path: "."}) })
 	wants(t, "no output", got, err, exit.Integrity)
 
 	log, err := os.ReadFile("out.private/_audit/audit.jsonl")
@@ -114,12 +114,12 @@ func TestTrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, "out.private/_audit/audit.jsonl", strings.Replace(string(log), `"masked":2`, `"masked":3`, 1))
-	got, err = said(func(c *console.Console) error { return Log(c, "out", "") })
+	got, err = said(func(c *console.Console) error { return Log(t.Context(), c, &LogOptions{File: "out"}) })
 	wants(t, "a changed log", got, err, exit.Integrity)
-	if _, err = said(func(c *console.Console) error { return Releases(c, "out") }); exit.CodeOf(err) != exit.Integrity {
+	if _, err = said(func(c *console.Console) error { return Releases(t.Context(), c, &LogOptions{File: "out"}) }); exit.CodeOf(err) != exit.Integrity {
 		t.Errorf("a changed ledger: %v", err)
 	}
-	if _, err = said(func(c *console.Console) error { return Log(c, "nowhere.jsonl", "") }); exit.CodeOf(err) != exit.Config {
+	if _, err = said(func(c *console.Console) error { return Log(t.Context(), c, &LogOptions{File: "nowhere.jsonl"}) }); exit.CodeOf(err) != exit.Config {
 		t.Errorf("no log: %v", err)
 	}
 }
@@ -218,7 +218,7 @@ func TestAbsent(t *testing.T) {
 	set := []string{"read.columns.patient=patient", "people.exclude=list.csv", "people.unmatched=warn"}
 	absent := func(set ...string) (string, error) {
 		return said(func(c *console.Console) error {
-			return Absent(t.Context(), c, configured(set...), []string{"a.csv"}, "out", "")
+			return Absent(t.Context(), c, configured(set...), &Options{In: []string{"a.csv"}, Path: "out"})
 		})
 	}
 	masked(t, "a.csv", "out", set...)
@@ -233,18 +233,18 @@ func TestAbsent(t *testing.T) {
 	}
 	masked(t, "a.csv", "all", "read.columns.patient=patient")
 	_, err = said(func(c *console.Console) error {
-		return Absent(t.Context(), c, configured(set...), []string{"a.csv"}, "all", "")
+		return Absent(t.Context(), c, configured(set...), &Options{In: []string{"a.csv"}, Path: "all"})
 	})
 	if exit.CodeOf(err) != exit.Integrity || !strings.Contains(err.Error(), "notes of people who object are in the output") {
 		t.Errorf("masked: %v", err)
 	}
-	notes, left, err := Masked(t.Context(), configured(set...), []string{"a.csv"}, "all", "")
+	notes, left, err := Masked(t.Context(), configured(set...), &Options{In: []string{"a.csv"}, Path: "all"})
 	if err != nil || notes < 1 || left < notes+1 { // theirs, and nobody's
 		t.Errorf("%d notes, %d masked, %v", notes, left, err)
 	}
 	put(t, "b.csv", "note_id,patient,text\na,100,Otra\n")
 	_, err = said(func(c *console.Console) error {
-		return Absent(t.Context(), c, configured(set...), []string{"b.csv"}, "out", "")
+		return Absent(t.Context(), c, configured(set...), &Options{In: []string{"b.csv"}, Path: "out"})
 	})
 	if exit.CodeOf(err) != exit.Config {
 		t.Errorf("another archive: %v", err)
@@ -260,9 +260,6 @@ func TestIDs(t *testing.T) {
 		if got := a.plain(raw); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
-	}
-	if got := (&absence{keepCase: true}).plain("aB1"); got != "aB1" {
-		t.Errorf("case is kept: %q", got)
 	}
 	for id, want := range map[string][2]string{"00A-1": {"A1", "A-1"}, "-007": {"7", "-7"}, "1_2./": {"12", "1_2./"}, "000": {"", ""}, "-0": {"", ""}, "70": {"70", "70"}} {
 		if bare(id) != want[0] || withoutZeros(id) != want[1] {
