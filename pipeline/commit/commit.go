@@ -36,6 +36,10 @@ type UnitOptions struct {
 	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
 
 	Rest rester // makes what is left of a unit of which some files go
+
+	// Stands tells of a committed unit of one small file that its parts stay as they are: no other file comes to share it, as
+	// when people have read a sample of it. nil: small files are bundled.
+	Stands func(u *UnitRecord) bool
 	// ByLength takes what the last commit lists for whole if it is there and as long
 	// as it was; else every byte of it is read.
 	ByLength bool

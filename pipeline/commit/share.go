@@ -24,6 +24,9 @@ import (
 //	some of them go: forgotten, replaced, removed      the others stay in a unit that is the rest of it
 //	none stays                                         it goes
 //
+// A committed file that is a unit of its own is bundled with later ones when there are enough of them, unless its parts are to
+// stand as they are (UnitOptions.Stands).
+//
 // So the bundles are a function of the plan and of the last commit, and of no
 // journal: a start that goes on makes the same. A rest is made of the parts of its
 // unit, without the rows of who goes, and needs no input, which may be gone.
@@ -93,10 +96,13 @@ func (r *Prepared) share() error {
 	}
 	if r.old != nil {
 		for i := range r.old.Units {
-			if u := &r.old.Units[i]; len(u.Members) > 0 {
+			u := &r.old.Units[i]
+			if len(u.Members) > 0 {
 				if err := s.committed(u); err != nil {
 					return err
 				}
+			} else if at, given := s.at[u.Name]; given && r.o.Stands != nil && r.o.Stands(u) {
+				s.units[at], s.taken[at] = append(s.units[at], r.plan.Units[at]), true
 			}
 		}
 	}
@@ -164,7 +170,7 @@ func (s *sharing) away(f *UnitRecord) {
 	s.growth.now.former[f.Name] = s.growth.old.former[f.Name] || s.growth.files[at]
 }
 
-// bundle makes units of the small files that no committed unit has, and returns all units.
+// bundle makes units of the small files that no committed unit is to keep, and returns all units.
 func (s *sharing) bundle() (all []Unit) {
 	for _, b := range bundles(s.plan.Units, s.taken) {
 		s.units[b.files[0]] = append(s.units[b.files[0]], b.unit(s.plan.Units))

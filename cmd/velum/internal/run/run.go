@@ -348,6 +348,20 @@ func (m *masking) unitOptions() commit.UnitOptions {
 	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
 }
 
+// stands is commit.UnitOptions.Stands: a unit whose masked parts a sample is of, read or to be read, stays as it is, for a
+// reading is valid for the bytes that it is of.
+func (m *masking) stands() func(u *commit.UnitRecord) bool {
+	extents := []audit.Extent{selection.Drawn(m.record.private)}
+	for _, r := range m.last.readings {
+		extents = append(extents, r.Extent)
+	}
+	return func(u *commit.UnitRecord) bool {
+		return slices.ContainsFunc(u.Parts, func(p commit.PartRecord) bool {
+			return p.Kind == "masked" && slices.ContainsFunc(extents, func(e audit.Extent) bool { return e.Has(p.SHA256) })
+		})
+	}
+}
+
 // rest is commit.UnitOptions.Rest.
 func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool) (commit.Counts, error) {
 	return write.Rest(parts, of, open, stays, choose.Remaining)
@@ -376,6 +390,7 @@ func (m *masking) stage(ctx context.Context, notes int64) (context.Context, comm
 	o.AtOnce, o.Stats, o.ByLength, o.Attempt = m.unitsAtOnce(), &m.stats, !m.record.checks, m.attempt
 	if m.last != nil {
 		o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
+		o.Stands = m.stands()
 	}
 	o.Done = func(u *commit.UnitRecord, reused bool) {
 		m.record.unit(u, reused)

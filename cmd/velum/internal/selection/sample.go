@@ -14,6 +14,8 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +34,14 @@ const auditSamplePath = "audit/sample.jsonl"
 
 // extentPath is where it stands which masked parts the sample was drawn of (audit.Extent).
 const extentPath = "audit/extent.json"
+
+// Drawn is the extent of the sample that lies in a private tree; that of nothing if there is none.
+func Drawn(private string) (e audit.Extent) {
+	if data, err := os.ReadFile(filepath.Join(private, extentPath)); err != nil || json.Unmarshal(data, &e) != nil {
+		return audit.Extent{} // which parts stand may be asked before there is a tree
+	}
+	return e
+}
 
 // maxSample bounds the memory of a sample. Nobody reads a million notes.
 const maxSample = 1_000_000
