@@ -2,7 +2,7 @@ package write
 
 import (
 	"bytes"
-	"strconv"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
@@ -77,15 +77,7 @@ func (w *Brat) standoff(id, text []byte, spans []pipeline.Span) error {
 		if err != nil {
 			return err
 		}
-		w.ann = append(w.ann, 'T')
-		w.ann = strconv.AppendInt(w.ann, int64(k+1), 10)
-		w.ann = append(w.ann, '\t')
-		w.ann = append(w.ann, s.Category.String()...)
-		w.ann = append(w.ann, ' ')
-		w.ann = strconv.AppendInt(w.ann, int64(start), 10)
-		w.ann = append(w.ann, ' ')
-		w.ann = strconv.AppendInt(w.ann, int64(end), 10)
-		w.ann = append(w.ann, '\t')
+		w.ann = fmt.Appendf(w.ann, "T%d\t%s %d %d\t", k+1, s.Category, start, end)
 		w.ann = appendLine(w.ann, text[s.Start:s.End])
 		w.ann = append(w.ann, '\n')
 	}

@@ -2,6 +2,7 @@ package write
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"strconv"
 	"unicode/utf8"
@@ -82,15 +83,9 @@ func AppendSpans(dst []byte, x *offset.Index, id, text []byte, spans []pipeline.
 		if k > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"start":`...)
-		dst = strconv.AppendInt(dst, int64(start), 10)
-		dst = append(dst, `,"end":`...)
-		dst = strconv.AppendInt(dst, int64(end), 10)
-		dst = append(dst, `,"label":`...)
+		dst = fmt.Appendf(dst, `{"start":%d,"end":%d,"label":`, start, end)
 		dst = AppendString(dst, []byte(s.Category.String()))
-		dst = append(dst, `,"source":"`...)
-		dst = append(dst, s.Source.String()...)
-		dst = append(dst, '"')
+		dst = fmt.Appendf(dst, `,"source":"%s"`, s.Source)
 		if s.Score >= 0 && s.Score <= 1 { // JSON has no NaN
 			dst = append(dst, `,"score":`...)
 			dst = strconv.AppendFloat(dst, float64(s.Score), 'f', -1, 32)

@@ -75,7 +75,7 @@ type archive struct {
 	months int
 	month  int // number of the open one, from 1
 	put    int64
-	file   *write.Archive
+	file   *write.Notes
 	gold   write.Text
 }
 

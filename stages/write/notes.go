@@ -1,0 +1,132 @@
+package write
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
+)
+
+// Notes writes notes as a file of Parquet:
+//
+//	note_id, columns of Batch.Extra, text, spans
+//
+// With spans, a JSON list as in CSV whose offsets count bytes of the text, it is the form that convert reads back: it has no other
+// columns, and notes that are not UTF-8 or have no id are left out and counted. Without, it is an archive as a hospital exports it,
+// which takes every note as it is and has the columns of the first batch. A note without text has null.
+type Notes struct {
+	o     TextOptions
+	path  string
+	rows  int  // of a row group
+	spans bool // are written
+	file  *temp
+	out   *bufio.Writer
+	table *table // nil before the first batch
+	extra int    // columns of it
+	index offset.Index
+	lists []byte // of the spans of a batch
+	leftOut
+}
+
+// NewNotes makes the folder if it is not there and writes notes.parquet in it.
+func NewNotes(dir string, o TextOptions) (*Notes, error) {
+	w := NewArchive(filepath.Join(dir, "notes.parquet"), 0, o)
+	w.spans = true
+	return w, os.MkdirAll(dir, folderMode(w.o.Mode))
+}
+
+// NewArchive writes a file without spans, in row groups of so many notes (0: 100,000).
+func NewArchive(path string, rowGroup int, o TextOptions) *Notes {
+	return &Notes{o: o.withDefaults(), path: path, rows: rowGroup}
+}
+
+// Put implements pipeline.Sink.
+func (w *Notes) Put(b *pipeline.Batch) error {
+	if w.table == nil {
+		if err := w.open(b.Extra); err != nil {
+			return err
+		}
+	}
+	c := w.table.columns
+	w.lists = w.lists[:0]
+	for i := range b.Len() {
+		null := reason(b, i) == pipeline.NullText
+		if w.spans && !null && unwritable(b, i) {
+			w.skipped++
+			continue
+		}
+		c[0].bytes(b.ID.At(i))
+		for k := range w.extra {
+			c[1+k].copy(&b.Extra[k], i)
+		}
+		if text := &c[1+w.extra]; null {
+			text.null()
+		} else {
+			text.bytes(b.Text.At(i))
+		}
+		if w.spans {
+			at := len(w.lists)
+			var err error
+			if w.lists, err = AppendSpans(w.lists, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), offset.Bytes); err != nil {
+				return err
+			}
+			c[2].bytes(w.lists[at:])
+		}
+		if err := w.table.full(); err != nil {
+			return err
+		}
+	}
+	return w.table.rest()
+}
+
+// open opens the file beside its place; Close puts it there.
+func (w *Notes) open(extra []pipeline.Column) (err error) {
+	columns := []column{{name: "note_id"}}
+	for _, e := range extra {
+		if !w.spans {
+			columns = append(columns, column{name: e.Name, kind: e.Kind, optional: true})
+		}
+	}
+	w.extra = len(columns) - 1
+	columns = append(columns, column{name: "text", optional: true})
+	if w.spans {
+		columns = append(columns, column{name: "spans"})
+	}
+	if w.file, err = newTemp(filepath.Clean(w.path), w.o.Mode); err != nil {
+		return err
+	}
+	w.out = bufio.NewWriterSize(w.file, 1<<16)
+	w.table = newTable(w.out, columns, w.rows)
+	return nil
+}
+
+// Close ends the file and gives it its name.
+func (w *Notes) Close() error {
+	if w.table == nil {
+		if err := w.open(nil); err != nil {
+			return err
+		}
+	}
+	if w.file == nil {
+		return nil
+	}
+	_, err := w.table.close()
+	if err = errors.Join(err, w.out.Flush()); err != nil {
+		w.Abort()
+		return err
+	}
+	file := w.file
+	w.file = nil
+	return file.commit()
+}
+
+// Abort removes the unfinished file.
+func (w *Notes) Abort() {
+	if w.file != nil {
+		w.file.discard()
+		w.file = nil
+	}
+}
