@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -21,14 +22,14 @@ import (
 // changes something.
 type dying struct {
 	durable.FS
-	left *int
+	left *atomic.Int64
 }
 
 // theirID is the patient's id, and no four digits of a digest.
 var theirID = regexp.MustCompile(`(?:^|[^0-9a-f])0003(?:[^0-9a-f]|$)`)
 
 func (d dying) step() error {
-	if *d.left--; *d.left < 0 {
+	if d.left.Add(-1) < 0 {
 		return errors.New("died")
 	}
 	return nil
@@ -153,12 +154,13 @@ func TestForgetPatient(t *testing.T) {
 				}
 			}
 		}
-		all := 1 << 30
-		count := all
+		const all = 1 << 30
+		var count, left atomic.Int64
+		count.Store(all)
 		if code, said := velum(dying{durable.OS, &count}, forget+out); code != exit.Done {
 			t.Fatalf("%s: %d %s", kind, code, said)
 		}
-		steps := all - count
+		steps := all - count.Load()
 		if kind == "k-anonymity" { // what was generalized stays as it was released, so no run of today makes it
 			for _, root := range []string{"", ".private"} {
 				if err := errors.Join(os.RemoveAll(want+root), os.CopyFS(want+root, os.DirFS(out+root))); err != nil {
@@ -178,12 +180,12 @@ func TestForgetPatient(t *testing.T) {
 		sameTrees(t, kind+", by shares", out, want)
 		for moment := range 20 {
 			restore()
-			left := steps * moment / 20
+			left.Store(steps * int64(moment) / 20)
 			if code, _ := velum(dying{durable.OS, &left}, forget+out); code == exit.Done {
 				t.Fatalf("%s: did not die at moment %d", kind, moment)
 			}
 			end := forget
-			if moment%4 == 3 && left < 0 {
+			if moment%4 == 3 && left.Load() < 0 {
 				if _, err := os.Stat(filepath.Join(out+".private", "_forgotten")); err == nil {
 					end = run // whatever comes next ends it
 				}
