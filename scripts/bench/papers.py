@@ -12,6 +12,7 @@ CORPORA = {  # train, dev, options of both, label set
     "m33": ("@meddocan/train:33", "meddocan/dev", [], "primary-care"),  # few labels, as BOOT's 331 notes
     "m100": ("@meddocan/train:100", "meddocan/dev", [], "primary-care"),  # networks: a minute of a core each and not five
     "v331": ("@labelled/notes-voices/train.jsonl:331", "labelled/notes-voices/dev.jsonl", VOICES, "primary-care"),
+    "vrules": ("@rules:labelled/notes-voices/train.jsonl:331", "labelled/notes-voices/dev.jsonl", VOICES, "primary-care"),  # as BOOT's DIP-2.0: notes in which rules find a person or a place
 }
 CRF = ["--kind", "crf", "--iterations", "60"]
 NET = ["--kind", "bilstm", "--set", "network.vectors={words}"]
@@ -19,7 +20,7 @@ BOOT = "version 1\nsequence sentence\nuse w %s\n"
 
 
 def boot(groups, clusters=()):
-    return CRF + ["--template-text", BOOT % groups] + (["--clusters", ",".join("wc=" + c for c in clusters)] if clusters else [])
+    return CRF + ["--template-text", BOOT % groups] + (["--set", "train.clusters=" + ",".join("wc=" + c for c in clusters)] if clusters else [])
 
 
 ONE, ALL = ["{lower}:1024"], ["{words}:128", "{words}:1024", "{lower}:128", "{lower}:1024", "{fold}:128", "{fold}:1024"]
@@ -43,6 +44,11 @@ MODELS = {
     "words": ["--kind", "words", "--min-patients", "0", "--min-count", "20"],
     "rules-only": ["--kind", "inverse", "--words", "{words-list}"],
 }
+# Self-learning (BOOT 3.2.1): three turns over the notes of the corpus that the model did not begin with, the model of the last turn.
+SELF = ["--turns", "3", "--slice", "1600", "--k", "400", "--set", "train.iterations=60"]
+for name in ("boot-1", "boot-3"):
+    MODELS["self-" + name[-1]] = SELF + MODELS[name][4:]
+    MODELS["alone-" + name[-1]] = SELF + MODELS[name][4:] + ["--start", "{divergence}", "--min-confidence", "0.5"]
 PL = ["PERSON", "LOCATION"]
 ROWS = [  # paper, row, theirs, model, corpora, measure, options of evaluate
     ("BOOT 3.2", "INE's names, binary: precision, recall", ".113, .564", "binary", ("v", "m"), "PERSON", []),
@@ -59,6 +65,14 @@ ROWS = [  # paper, row, theirs, model, corpora, measure, options of evaluate
     ("BOOT 4.3", "BiLSTM-CRF", ".533 / .436 / .494", "boot", ("v331", "m33"), "pl", []),
     ("BOOT 4.3", "BiLSTM-CRF (fhu)", ".634 / .458 / .531", "fhu", ("v331", "m33"), "pl", []),
     ("BOOT 4.3", "BiLSTM-CRF (ls)", ".529 / .323 / .423", "ls", ("v331", "m33"), "pl", []),
+    ("BOOT 4.3", "after self-learning: CRF (lm, mph, c)", ".569 / .439 / .488", "self-1", ("v331",), "pl", []),
+    ("BOOT 4.3", "after self-learning: CRF (wc, lm, mph, pos, c)", ".696 / .585 / .619", "self-3", ("v331",), "pl", []),
+    ("BOOT 4.4", "notes that rules found: CRF (lm, mph, c)", ".612 / .585 / .597", "boot-1", ("vrules",), "pl", []),
+    ("BOOT 4.4", "after self-learning: CRF (lm, mph, c)", ".597 / .610 / .609", "self-1", ("vrules",), "pl", []),
+    ("BOOT 4.4", "after self-learning: CRF (wc, lm, mph, pos, c)", ".721 / .696 / .707", "self-3", ("vrules",), "pl", []),
+    ("BOOT 4.5", "PERSON by INE's names alone, divergence", ".527", "divergence", ("v",), "person", []),
+    ("BOOT 4.5", "after self-learning: CRF (lm, mph, c)", ".550", "alone-1", ("v",), "person", []),
+    ("BOOT 4.5", "after self-learning: CRF (wc, lm, mph, pos, c)", "", "alone-3", ("v",), "person", []),
     ("NGRID 4", "CRF: strict, relaxed, token", ".880, .881, .907", "ngrid-crf", ("v", "m"), "ngrid", []),
     ("NGRID 4", "LSTM: strict, relaxed, token", ".899, .900, .922", "ngrid", ("v", "m100"), "ngrid", []),
     ("NGRID 7.1", "both mixed: strict, relaxed, token", ".857, .862, .898", "ngrid-mix", ("v", "m100"), "ngrid", []),
@@ -118,7 +132,7 @@ class Lab:
         """The first notes of a corpus, evenly spread: @PATH:N."""
         if not spec.startswith("@"):
             return os.path.join(DATA, spec)
-        path, n = spec[1:].rsplit(":", 1)
+        path, n = spec[1:].removeprefix("rules:").rsplit(":", 1)
         out = self.path(hashlib.sha1(spec.encode()).hexdigest()[:8])
         source, n = os.path.join(DATA, path), int(n)
         if os.path.isdir(source):
@@ -131,6 +145,10 @@ class Lab:
                         os.symlink(os.path.abspath(os.path.join(source, os.path.basename(link))), link)
             return out
         lines = open(source, encoding="utf-8").readlines()
+        if spec.startswith("@rules:"):
+            self.run("model", "tag", "--model", "rules", "--profile", "primary-care", "--in", source, "--to", "jsonl", "--out", out + ".found")
+            found = {d["id"] for d in map(json.loads, open(out + ".found", encoding="utf-8")) if any(s["label"] in PL for s in d["spans"])}
+            lines = [line for line in lines if json.loads(line)["id"] in found]
         with open(out + ".jsonl", "w", encoding="utf-8") as f:
             f.writelines(lines[k * len(lines) // n] for k in range(n))
         return out + ".jsonl"
@@ -175,18 +193,35 @@ class Lab:
                 f.write(args[i + 1])
             args[i:i + 2] = ["--template", file]
         args = [re.sub(r"\{([^}]*)\}", known, x) for x in args]
+        if SELF[0] in args:
+            return self.taught(corpus, name, args, out)
         unlabelled = name in ("words", "binary", "divergence")
-        if "--clusters" in args and "," in args[args.index("--clusters") + 1]:  # ∀wc: the best of all in three folds
-            i = args.index("--clusters")
+        i = next((i for i, x in enumerate(args) if x.startswith("train.clusters=") and "," in x), 0)
+        if i:  # ∀wc: the best of all in three folds
             said = self.run("teach", "study", "grid", "--json", "--gold", self.few(train), "--labels", CORPORA[corpus][3], *options, "--k", "3", "--draws", "100", "--workers", "1", "--out", out + ".study",
-                "--template", args[args.index("--template") + 1], "--iterations", "60", "--vary", "train.clusters=" + args[i + 1])
-            args[i + 1] = next(p["at"] for p in json.loads(said)["points"] if p.get("taken")).removeprefix("train.clusters=")
+                "--template", args[args.index("--template") + 1], "--iterations", "60", "--vary", args[i])
+            args[i] = next(p["at"] for p in json.loads(said)["points"] if p.get("taken"))
         notes = ["--archive" if unlabelled else "--train", self.few(dev if "ensemble" in args else train)]
         if name == "rules-only":
             notes = []
         if not unlabelled and name != "rules-only":
             notes += ["--labels", CORPORA[corpus][3], *options]
         self.run("teach", "train", *args, *notes, "--workers", "1", "--out", out)
+        return out
+
+    def taught(self, corpus, name, args, out):
+        """Self-learning on the rest of the corpus; the model of the last turn."""
+        train, dev, options, labels = CORPORA[corpus]
+        gold = [] if "--start" in args else ["--gold", self.few(train)]
+        begun = {json.loads(line)["id"] for path in gold[1:] for line in open(path, encoding="utf-8")}
+        folder, archive = out + ".turns", out + ".archive"
+        os.makedirs(archive, exist_ok=True)
+        with open(os.path.join(archive, "notes.jsonl"), "w", encoding="utf-8") as f:
+            for d in map(json.loads, open(os.path.join(DATA, CORPORA["v"][0]), encoding="utf-8")):
+                if d["id"] not in begun:
+                    f.write(json.dumps({"id": d["id"], "text": d["text"]}, ensure_ascii=False) + "\n")
+        self.run("teach", "learn", "--in", archive, *gold, "--dev", os.path.join(DATA, dev), "--labels", labels, *options, *args, "--workers", "1", "--out", folder)
+        os.replace(os.path.join(folder, max(x for x in os.listdir(folder) if x.startswith("turn-")), "model.velum"), out)
         return out
 
     def fill(self):
@@ -219,6 +254,7 @@ class Lab:
         f1 = lambda *names: sum(2 * c[n]["right"] for n in names if n in c) / max(1, sum(c[n]["gold"] + c[n]["system"] for n in names if n in c))
         return {
             **{n: lambda n=n: short(c[n]["precision"], c[n]["recall"]) for n in PL},
+            "person": lambda: short(f1("PERSON")),
             "pl": lambda: short(*(f1(n) for n in PL), f1(*PL)).replace(", ", " / "),
             "ngrid": lambda: short(*(m[n]["f1"] for n in ("strict", "relaxed", "tokens"))),
             "vigi": lambda: short(*(m[n]["f1"] for n in ("strict", "covering", "overlapping"))),
@@ -227,7 +263,7 @@ class Lab:
         }[ROWS[i][5]]()
 
     def table(self):
-        few, lines, last = {"v331": "v", "m33": "m", "m100": "m"}, [], ""
+        few, lines, last = {"v331": "v", "vrules": "v", "m33": "m", "m100": "m"}, [], ""
         for i, (paper, row, theirs, _, corpora, _, _) in enumerate(ROWS):
             name, number = paper.split(" ", 1)
             if name != last:
