@@ -63,6 +63,9 @@ const ShippedPack = "shipped"
 // CalendarPack is the name of the rules for words that fix a date (see stages/calendar).
 const CalendarPack = "calendar"
 
+// RarePack is the name of the rules for what singles somebody out (see stages/rare).
+const RarePack = "rare"
+
 // PackVersion changes with the rules and lists of words that ship: what was
 // masked with others is not taken for done.
 const PackVersion = "rules-8"

@@ -178,6 +178,9 @@ type Batch struct {
 	// resolve
 	Spans List[Span]
 
+	// rare; empty where nobody looked
+	Rare List[Span] // what singles somebody out and is no span; Score is its public rarity
+
 	// mask
 	Masked Bytes
 	Places List[Span] // where the replacement of each span lies in Masked; may be empty there
@@ -291,6 +294,7 @@ func (b *Batch) Reset() {
 	b.Known.Reset()
 	b.Avoid.Reset()
 	b.Spans.Reset()
+	b.Rare.Reset()
 	b.Masked.Reset()
 	b.Places.Reset()
 	for i := range b.Lifted {

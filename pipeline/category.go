@@ -58,6 +58,8 @@ var schemes = []struct {
 	{"hipaa", "NAME GEOGRAPHIC DATE TELEPHONE FAX EMAIL SSN MEDICAL_RECORD HEALTH_PLAN ACCOUNT LICENSE VEHICLE DEVICE URL IP_ADDRESS BIOMETRIC PHOTO OTHER_IDENTIFIER"},
 	// The inverse model masks without a type (INV §4.2).
 	{"untyped", "PHI"},
+	// What singles somebody out without a name (stages/rare).
+	{"rare", "DISEASE OFFICE FIRST MEDIA COURT FAMILY BODY EVENT"},
 }
 
 var (

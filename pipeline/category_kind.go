@@ -30,7 +30,7 @@ func (k Kind) String() string { return kindRows[k].name }
 var kindRows = [kinds]struct{ name, categories string }{
 	// UntypedKind: personal information whose kind nobody says, and None.
 	UntypedKind: {"OTHER",
-		"PHI MISC"},
+		"PHI MISC DISEASE OFFICE FIRST MEDIA COURT FAMILY BODY EVENT"},
 	// TraitKind: sex, kinship and other traits of a person, which i2b2 has not.
 	TraitKind: {"OTHER",
 		"SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA OTROS_SUJETO_ASISTENCIA"},

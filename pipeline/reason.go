@@ -27,12 +27,13 @@ const (
 	NoPatient             // people object, and nobody knows whose the note is
 	Unreadable            // the document holds what nobody can look at: an image, a scan
 	IdentifyingID         // the id says who somebody is, and would be public
+	StandsAlone           // what is left of the note can be true of one person alone
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable", "identifying_id",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable", "identifying_id", "stands_alone",
 }
 
 // String returns the code used in files and reports.

@@ -9,12 +9,15 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/velum-health/velum/pipeline/tally"
+	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
+	"github.com/velum-health/velum/pipeline/patientid"
+	"github.com/velum-health/velum/pipeline/tally"
 )
 
 // UnitOptions are the choices of the Parquet writer. The zero value works.
@@ -25,7 +28,7 @@ type UnitOptions struct {
 	Pass       []pipeline.Column   // names and kinds of the columns of Batch.Extra that are written; no other ever is
 
 	Quasi    []QuasiColumn // that go to a private part, for k-anonymity
-	Patients string        // column of Batch.Extra with the patient's id, for the same; "": there is none
+	Patients string        // column of Batch.Extra with the patient's id, for the same and for Batch.Rare; "": there is none
 
 	// Imitated are the categories whose replacements look like values. What else
 	// looks so in a note was missed, and whoever knows where the replacements stand,
@@ -65,6 +68,7 @@ type Shortlist interface {
 //	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns; no counts of Imitated
 //	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
 //	quasi/       private: note_id, row, patient (a hash), combination: what k-anonymity is about
+//	rare/        private: as original, of Batch.Rare, and hashes of the phrase and of whom the note is of; of masked notes
 //	notes/       private: note_id, row, confidence, language; the centre, if there is one
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
@@ -85,7 +89,7 @@ type Unit struct {
 	parts *commit.Parts
 	o     UnitOptions
 
-	masked, spans, notes, original, candidates, quarantine, quasi *part
+	masked, spans, notes, original, candidates, quarantine, quasi, rare *part
 
 	summary *commit.Part
 
@@ -166,6 +170,9 @@ const (
 	placeCategory
 	placeScore // of the original ones
 	placeSource
+
+	rarePhrase = placeSource // of rare ones
+	rarePerson = placeSource + 1
 )
 
 const (
@@ -317,7 +324,7 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 	for i := 0; u.o.IDs && i < b.Len(); i++ {
 		u.ids.Add(b.ID.At(i))
 	}
-	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putQuasi, u.putSpans, u.putCandidates, u.putQuarantine} {
+	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putQuasi, u.putSpans, u.putRare, u.putCandidates, u.putQuarantine} {
 		if err := put(b); err != nil {
 			return err
 		}
@@ -460,7 +467,7 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 				return err
 			}
 		}
-		if err := u.original.putSpans(b, i, b.Text.At(i), b.Spans.At(i), true); err != nil {
+		if err := u.original.putSpans(b, i, b.Text.At(i), b.Spans.At(i), u.original.foundBy); err != nil {
 			return err
 		}
 	}
@@ -471,6 +478,43 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 		if err := p.rest(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// rareColumns are those of what singles somebody out.
+var rareColumns = slices.Concat(originalColumns[:placeSource], []column{{name: "phrase", kind: pipeline.Int64Column}, {name: "person", kind: pipeline.Int64Column}})
+
+// putRare writes what singles somebody out and was not masked. Without a patient a note is somebody.
+func (u *Unit) putRare(b *pipeline.Batch) (err error) {
+	patients := b.ExtraNamed(u.o.Patients)
+	for i := 0; i < b.Rare.Len(); i++ {
+		found := b.Rare.At(i)
+		if b.Reason[i] != pipeline.Sound || len(found) == 0 {
+			continue
+		}
+		if u.rare == nil {
+			if u.rare, err = u.begin("rare", rareColumns, true); err != nil {
+				return err
+			}
+		}
+		text, c := b.Text.At(i), u.rare.columns
+		u.values = patients.AppendText(u.values[:0], i)
+		person := xxh3.Hash(patientid.Key(u.values))
+		if len(u.values) == 0 {
+			person = xxh3.HashSeed(b.ID.At(i), uint64(b.First)+uint64(i))
+		}
+		err := u.rare.putSpans(b, i, text, found, func(s pipeline.Span) {
+			c[placeScore].float(s.Score)
+			c[rarePhrase].int64(int64(gazetteer.Hash(text[s.Start:s.End])))
+			c[rarePerson].int64(int64(person))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if u.rare != nil && u.rare.pending() > 0 {
+		return u.rare.flush(u.rare.pending())
 	}
 	return nil
 }
@@ -498,11 +542,17 @@ func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
 			return err
 		}
 	}
-	return u.spans.putSpans(b, i, b.Masked.At(i), places, false)
+	return u.spans.putSpans(b, i, b.Masked.At(i), places, nil)
 }
 
-// putSpans writes the spans of note i, which lie in text.
-func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.Span, found bool) error {
+// foundBy writes who found a span, and how sure.
+func (p *part) foundBy(s pipeline.Span) {
+	p.columns[placeScore].float(s.Score)
+	p.columns[placeSource].bytes(sourceNames[s.Source])
+}
+
+// putSpans writes the spans of note i, which lie in text; more, if there is more to say of each.
+func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.Span, more func(pipeline.Span)) error {
 	at, chars := int32(0), int32(0) // of what is counted already
 	for _, s := range spans {
 		from := chars + int32(utf8.RuneCount(text[at:s.Start]))
@@ -515,9 +565,8 @@ func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.
 		p.columns[placeStartChar].int32(from)
 		p.columns[placeEndChar].int32(to)
 		p.columns[placeCategory].bytes(categoryNames()[s.Category])
-		if found {
-			p.columns[placeScore].float(s.Score)
-			p.columns[placeSource].bytes(sourceNames[s.Source])
+		if more != nil {
+			more(s)
 		}
 		if err := p.full(); err != nil {
 			return err
@@ -638,7 +687,7 @@ func (u *Unit) Close() (commit.Counts, error) {
 	if err := u.summarize(); err != nil {
 		return commit.Counts{}, err
 	}
-	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine, u.quasi} {
+	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine, u.quasi, u.rare} {
 		if p == nil {
 			continue
 		}

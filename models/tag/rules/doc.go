@@ -41,7 +41,7 @@
 //	none              there is no token left in the line (with peek)
 //	form:V|V          its form, without case and accents
 //	exact:V|V         its form, as written
-//	words:NAME|NAME   it is one of the file's own words, without case and accents
+//	words:NAME|NAME   it is one of the file's own words, without case and accents; gaiter* is what begins so
 //	list:CLASS|CLASS  it is in a list of models/word/gazetteer
 //	known:CLASS|CLASS the same, with the names of people from all over the world
 //	lemma:V|V pos:V|V lemma and part of speech by models/word/morph

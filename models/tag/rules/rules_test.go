@@ -66,6 +66,7 @@ func TestArcs(t *testing.T) {
 		{"form folds case and accents", "network n PERSON 0.9\n a form:joan|núria -> end", "[NURIA] i [joan] i Pere"},
 		{"exact does not", "network n LOCATION 0.9\n a exact:CAP -> end", "el [CAP] y cap"},
 		{"words", "words kin hija hijo\nwords kin tía\nnetwork n PERSON 0.9\n a words:kin -> end", "[hijo] y [tia] y abuela"},
+		{"a star", "words kin hij* mare\nnetwork n PERSON 0.9\n a words:kin -> end", "[Hijastra] y [mare], hi y mareo"},
 		{"list", "network n PERSON 0.9\n a list:GivenName cap -> end", "[Teresa] y mesa"},
 		{"lemma", "network n PERSON 0.9\n a lemma:vivir -> b\n b cap -> end", "[vive Ana], ríe Ana"},
 		{"part of speech", "network n PERSON 0.9\n a pos:VERB -> end", "el paciente [come] pan"},

@@ -117,12 +117,12 @@ func IsWords(path string) bool {
 }
 
 func packText(path string) ([]byte, error) {
-	if path == configs.ShippedPack || path == configs.CalendarPack {
+	if slices.Contains([]string{configs.ShippedPack, configs.CalendarPack, configs.RarePack}, path) {
 		return configs.Pack(path)
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.With(exit.Config, err, "name a file of rules, or "+configs.ShippedPack+" or "+configs.CalendarPack+" for those of velum")
+		return nil, exit.With(exit.Config, err, "name a file of rules, or "+configs.ShippedPack+", "+configs.CalendarPack+" or "+configs.RarePack+" for those of velum")
 	}
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "make the file readable")

@@ -225,8 +225,10 @@ func (k *checker) tagging() *Model {
 	k.failed("resolve.packs", err)
 	if all, unread := ResolveLists(k.Config); unread == nil {
 		_, err = files.Packs("mask.calendar", k.Mask.Calendar, all)
+		k.failed("mask.calendar", err)
+		_, err = files.Packs("mask.rare_rules", k.Mask.RareRules, all)
 	}
-	k.failed("mask.calendar", err)
+	k.failed("mask.rare_rules", err)
 	k.inverse()
 	m, err := OpenModel(k.Tag.Model, k.Config)
 	if err != nil {

@@ -15,12 +15,14 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/models/form/patterns"
+	"github.com/velum-health/velum/models/release/rarity"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/calendar"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
+	"github.com/velum-health/velum/stages/rare"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/resolve"
@@ -34,10 +36,10 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> vet (apart) tokenize tag (recognize) resolve (calendar) mask verify (restore) teacher choose ─> write.Unit
-//	explain    one note     ─> (apart) tokenize tag (recognize) resolve (calendar) mask verify ─> explain
-//	mask - -   stream       ─> vet (apart) tokenize tag (recognize) resolve (calendar) mask verify (restore) ─> stream (tag - - the same)
-//	mask       read.Archive ─> vet (apart) tokenize (recognize) give (calendar) mask verify (restore) ─> write.Unit (spans of an earlier run)
+//	run        read.Archive ─> vet (apart) tokenize tag (recognize) resolve (calendar rare) mask verify (restore) teacher choose ─> write.Unit
+//	explain    one note     ─> (apart) tokenize tag (recognize) resolve (calendar rare) mask verify ─> explain
+//	mask - -   stream       ─> vet (apart) tokenize tag (recognize) resolve (calendar rare) mask verify (restore) ─> stream (tag - - the same)
+//	mask       read.Archive ─> vet (apart) tokenize (recognize) give (calendar rare) mask verify (restore) ─> write.Unit (spans of an earlier run)
 //	           read.Archive ─> (apart) tokenize (recognize) give        ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
@@ -291,13 +293,27 @@ func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pi
 	if err != nil {
 		return nil, err
 	}
-	calendar, err := f.calendar(found)
+	calendar, err := f.looked(found)
 	if len(recognized)+len(calendar) == 0 { // nobody looks at tokens, and languages are known
 		o := tokenizeOptions(f.Config)
 		o.Languages = given.Languages
 		return append(apart, tokenize.NewCheck(o), give), nil
 	}
 	return slices.Concat(apart, []pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, calendar), err
+}
+
+// looked are the steps that look for what tells something without being an identifier.
+func (f *Flow) looked(counts *calendar.Counts) ([]pipeline.Step, error) {
+	steps, err := f.calendar(counts)
+	if err != nil || f.Mask.Rare == rare.Off {
+		return steps, err
+	}
+	lists, err := ResolveLists(f.Config)
+	if err != nil {
+		return nil, err
+	}
+	packs, err := files.Packs("mask.rare_rules", f.Mask.RareRules, lists)
+	return append(steps, rare.New(rare.Options{Packs: packs, Do: f.Mask.Rare, Alone: rarity.Alone(f.Anonymity.K), Workers: f.Workers()})), err
 }
 
 // calendar is the step that looks for words which fix a date, if the policy moves
@@ -341,7 +357,7 @@ func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pip
 
 // foundSteps are the steps from what was found in notes to what may leave.
 func (f *Flow) foundSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
-	calendar, err := f.calendar(&found.Calendar)
+	calendar, err := f.looked(&found.Calendar)
 	if err != nil {
 		return nil, err
 	}

@@ -137,6 +137,8 @@ type Mask struct {
 	Operators map[string]string
 	Purpose   string
 	Calendar  []string
+	Rare      string
+	RareRules []string
 	Names     string // table of names
 
 	WithoutPatient bool

@@ -55,6 +55,7 @@ type Report struct {
 	Selection  *Selection  `json:"selection,omitempty"`
 	Uses       *reportUses `json:"uses,omitempty"`
 	Anonymity  *Anonymity  `json:"k_anonymity,omitempty"`
+	Rare       *Rare       `json:"rare,omitempty"`
 	Leak       *Leak       `json:"leak,omitempty"`
 	Risk       *Risk       `json:"risk,omitempty"`
 	Trend      *Trend      `json:"months,omitempty"`
@@ -262,6 +263,7 @@ type Input struct {
 	Never      int
 	Selection  *Selection
 	Anonymity  *Anonymity
+	Rare       *Rare
 	Attacks    *Attacks       // nil: none
 	Reading    *audit.Reading // of a sample, by people; nil: none
 	Duplicates *int64
@@ -285,7 +287,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		},
 		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
 		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Rows: worst(in.Rows), Files: len(in.Rows), Selection: in.Selection,
-		Anonymity: in.Anonymity, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
+		Anonymity: in.Anonymity, Rare: in.Rare, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
 			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens, Scores: roundedScores(in.Model.Scores),
@@ -526,6 +528,9 @@ func (r *Report) judge() {
 	}
 	if r.Order != nil && r.Order.Sorted {
 		r.find(red, "find sorted", percent(r.Order.Share))
+	}
+	if r.Rare != nil && r.Rare.Alone > 0 {
+		r.find(amber, "find rare", plural(r.Rare.Alone, "note"), number(float64(r.Rare.People)), number(float64(r.Rare.K)))
 	}
 	r.judgeRisk()
 	r.judgeTrend()

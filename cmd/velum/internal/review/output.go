@@ -82,6 +82,24 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 	if err != nil {
 		return nil, 0, err
 	}
+	return listed(ctx, cfg, o, dir, m, sample)
+}
+
+// loadRare finds the notes that single somebody out. The spans to begin with are what does so.
+func loadRare(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
+	dir, m, err := files.Private(o.Of)
+	if err != nil {
+		return nil, 0, err
+	}
+	at := slices.IndexFunc(m.Files, func(f commit.PartRecord) bool { return f.Kind == "rare" })
+	if at < 0 {
+		return nil, 0, exit.Errorf(exit.Config, "start the same run with --set mask.rare=review", "%s has no list of them", dir)
+	}
+	return listed(ctx, cfg, o, dir, m, &m.Files[at])
+}
+
+// listed finds the notes of a file of the last step in the archive.
+func listed(ctx context.Context, cfg *option.Config, o *Options, dir string, m *commit.Manifest, sample *commit.PartRecord) ([]note, int, error) {
 	data, err := files.Part(dir, sample)
 	if err != nil {
 		return nil, 0, err

@@ -24,6 +24,7 @@ var questions = []question{
 	{name: "spans", load: loadNotes, marks: true},
 	{name: "audit", load: loadAudited, output: true, marks: true, drawn: true},
 	{name: "quarantine", load: loadQuarantined, output: true, marks: true},
+	{name: "rare", load: loadRare, output: true, marks: true},
 	{name: "usefulness", load: loadNotes, answers: []string{"kept", "lost-something", "lost-all"}},
 }
 
@@ -50,7 +51,7 @@ func (q *question) check(o *Options) error {
 		return exit.Errorf(exit.Config, "leave it out, or ask about a sample with --ask audit", "velum review --ask %s: --reader says nothing here", q.name)
 	}
 	if !q.output && o.Of != "" {
-		return exit.Errorf(exit.Config, "--of goes with --ask audit and --ask quarantine", "velum review --ask %s: --of says nothing here", q.name)
+		return exit.Errorf(exit.Config, "--of goes with --ask audit, quarantine and rare", "velum review --ask %s: --of says nothing here", q.name)
 	}
 	return nil
 }

@@ -148,6 +148,13 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 		return nil, exit.With(exit.Config, err, "name a label set with --labels")
 	}
 	s := &session{labels: set.Categories, asks: questionNamed(o.Ask)}
+	if o.Ask == "rare" {
+		rare, err := pipeline.Labels("rare")
+		if err != nil {
+			return nil, err
+		}
+		s.labels = slices.Concat(rare.Categories, s.labels)
+	}
 	if s.guideline, err = guideline(o.Guide); err != nil {
 		return nil, err
 	}
@@ -205,6 +212,8 @@ func (s *session) next(o *Options) string {
 	switch s.asks.name {
 	case "audit":
 		return fmt.Sprintf("velum prove sample %s --reading %s", o.Of, o.Out)
+	case "rare":
+		return "the same `velum run` with --spans " + o.Out
 	case "quarantine":
 		return "velum prove evaluate --gold " + o.Out
 	case "usefulness":

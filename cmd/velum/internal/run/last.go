@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/choose"
+	"github.com/velum-health/velum/stages/rare"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -31,6 +32,7 @@ import (
 //
 //	summaries of units  ─> how many ids come again; choice of notes
 //	candidates parts    ─> selected/, review/: those notes (room selection)
+//	rare parts          ─> rare/: the notes that single somebody out, the worst first
 //	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
 //	counts of all units ─> report.json, report.html (room report)
 //
@@ -132,6 +134,11 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	}
 	if in.Rows, err = writeRows(f); err != nil {
 		return err
+	}
+	if l.config.Mask.Rare != rare.Off {
+		if in.Rare, err = selection.Rare(ctx, l.config, f); err != nil {
+			return err
+		}
 	}
 	r := report.New(f.Manifest, in)
 	if why := r.Leak.TooMuch(); why != "" {

@@ -1,0 +1,134 @@
+// Package rare finds what singles somebody out without a name: rare diseases, offices, firsts and onlys, newspapers, court
+// cases, families, bodies, events. In: Text or View, Tokens, Spans. Out: Rare, what is left of such words between the
+// spans; or Spans with them; or a Reason.
+//
+// What the words are, and how seldom they are true of anybody, stands in files of rules (models/tag/rules),
+// configs/rules/rare.atn first. A note is judged here by these public figures alone, so that it does not depend on the
+// notes beside it; what the archive itself says of a phrase is known when all units are done (models/release/rarity).
+package rare
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/velum-health/velum/models/release/rarity"
+	"github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/models/word/view"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
+)
+
+// What becomes of the words, and of the notes.
+const (
+	Off        = "off"        // nobody looks
+	Review     = "review"     // they stay, and the worst notes are listed for a curator
+	Generalize = "generalize" // they are spans, of the category that their network says: those of one person in a thousand, and all where a note stands alone
+	Hold       = "hold"       // a note that stands alone by them goes to quarantine, the others as in review
+)
+
+// Options of the stage. Packs are required.
+type Options struct {
+	Packs   []*rules.Pack
+	Do      string  // Review, Generalize or Hold
+	Alone   float64 // the sum of scores from which a note stands alone: see rarity.Alone
+	Workers int     // 0 means 1
+}
+
+// New returns the stage.
+func New(o Options) pipeline.Step {
+	return pipeline.Step{Name: "rare", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
+		w := &worker{Options: o}
+		for _, p := range o.Packs {
+			w.machines = append(w.machines, p.NewMachine())
+		}
+		return w.do
+	}}
+}
+
+// seldom is the score of what is true of one person in a thousand.
+const seldom = 0.3
+
+// worker is the scratch space of one goroutine.
+type worker struct {
+	Options
+	machines []*rules.Machine
+	placed   view.Placed
+	finds    []rules.Find
+	found    []pipeline.Span
+	spans    pipeline.List[pipeline.Span] // of the batch, with what was found
+}
+
+// none is the category of networks that find what only reads like something rare.
+var none = func() pipeline.Category {
+	c, err := pipeline.ParseCategory("MISC")
+	if err != nil {
+		panic("rare: there is no category MISC")
+	}
+	return c
+}()
+
+func (w *worker) do(b *pipeline.Batch) error {
+	w.spans.Reset()
+	for i := range b.Len() {
+		w.found = w.found[:0]
+		if b.Reason[i] == pipeline.Sound && guard.Note(func() { w.find(b, i) }) {
+			w.found = w.found[:0]
+			b.Quarantine(i, pipeline.Panicked)
+		}
+		alone := rarity.Of(w.found) >= w.Alone
+		if w.Do == Generalize {
+			w.found = slices.DeleteFunc(w.found, func(f pipeline.Span) bool { return !alone && f.Score < seldom })
+			first := len(w.spans.Items)
+			w.spans.Items = append(append(w.spans.Items, b.Spans.At(i)...), w.found...)
+			slices.SortFunc(w.spans.Items[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+			w.spans.End()
+			continue
+		}
+		if w.Do == Hold && alone {
+			b.Quarantine(i, pipeline.StandsAlone)
+		}
+		b.Rare.Append(w.found...)
+	}
+	if w.Do == Generalize {
+		b.Spans, w.spans = w.spans, b.Spans
+	}
+	return nil
+}
+
+// find looks for words of note i that no span has.
+func (w *worker) find(b *pipeline.Batch, i int) {
+	text, from := b.Seen(i)
+	tokens := w.placed.Tokens(from, b.Tokens.At(i))
+	w.finds = w.finds[:0]
+	for _, m := range w.machines {
+		w.finds = append(w.finds, m.Finds(text, tokens)...)
+	}
+	if len(w.finds) == 0 {
+		return
+	}
+	found := view.BackSpans(from, rules.Disjoint(w.found, w.finds))
+	w.found = found[:0]
+	for _, f := range found {
+		f = left(f, b.Text.At(i), b.Spans.At(i))
+		if f.Category != none && f.Start < f.End {
+			w.found = append(w.found, f)
+		}
+	}
+}
+
+// left is the first piece of a find that no span has, without blanks at its ends: of "alcalde de Vilassar" the town is masked.
+func left(f pipeline.Span, text []byte, spans []pipeline.Span) pipeline.Span {
+	at, _ := slices.BinarySearchFunc(spans, f.Start, func(s pipeline.Span, start int32) int { return cmp.Compare(s.End, start+1) })
+	for ; at < len(spans) && spans[at].Start < f.End; at++ {
+		if spans[at].Start > f.Start {
+			f.End = spans[at].Start
+			break
+		}
+		f.Start = min(spans[at].End, f.End)
+	}
+	piece := text[f.Start:f.End]
+	f.Start += int32(len(piece) - len(bytes.TrimLeft(piece, " \t\n")))
+	f.End = f.Start + int32(len(bytes.TrimSpace(piece)))
+	return f
+}
