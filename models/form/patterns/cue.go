@@ -99,10 +99,11 @@ func (s cueFinder) cued(n *num) {
 		s.named(start)
 		return
 	}
-	if k.category == telephone && s.At(start-1) == '+' {
-		start--
+	if k.category == telephone {
+		s.addTelephone(start, end, 0.85)
+	} else {
+		s.add(start, end, k.category, 0.85, false)
 	}
-	s.add(start, end, k.category, 0.85, false)
 	s.cuedEnd, s.cuedKind = end, k
 }
 
@@ -534,6 +535,8 @@ func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 		return 0
 	case cue&everyday != 0 && (x.digits < k.common || s.At(x.end) == ',' && s.Digit(x.end+1)):
 		return 0 // a number like others
+	case k.category == telephone && (x.digits < 6 || x.signs < 7) && s.context(start)&forTelephone == 0:
+		return 0 // an extension stands at its cue
 	}
 	return x.end
 }

@@ -13,44 +13,6 @@ import (
 // are found in every form by pieceFinder, and those behind a cue by cueFinder.
 type documentFinder struct{ *scan }
 
-// dni finds the eight digits and the letter of a DNI, with or without dots, and the
-// letter, digits and letter of a NIE; seven digits if the letter is right.
-func (s documentFinder) dni(n *num) {
-	g := &n.g
-	end := 0
-	switch {
-	case n.inner:
-	case g.lens(1) == 8, g.lens(1) == 7:
-		end = g.end[0]
-	case g.n >= 3 && (g.lens(3) == 233 || g.lens(3) == 133) && g.sameSep(3) && g.sep[0] != '/':
-		end = g.end[2]
-	}
-	last, loose := s.letterBehind(end)
-	if last == 0 || loose {
-		return
-	}
-	var d [8]byte
-	v := cut.Text(d[:]).Value(0, s.digitsOf(d[:], n.start, end))
-	start, full := n.start, v >= 10_000_000 || g.lens(1) == 8 || g.lens(3) == 233
-	if p := start - 1; s.Letter(p) || s.Letter(p-1) && joiner(s.Text[p]) {
-		if !s.Letter(p) {
-			p--
-		}
-		if foreign, ok := control.NIE(s.Text[p], v); ok && !s.AlnumBefore(p) {
-			start, v, full = p, foreign, true
-		} else if n.glued {
-			return
-		}
-	}
-	letter := s.Text[last-1] &^ 0x20
-	switch right := letter == control.Letter(v); {
-	case right:
-		s.add(start, last, dni, 0.9, true)
-	case full && strings.IndexByte(control.Letters, letter) >= 0:
-		s.add(start, last, dni, 0.6, false)
-	}
-}
-
 // letterBehind returns the end of the single letter behind the digits that end
 // at j: 12345678Z, 12345678-Z, 12345678 Z. loose means a blank, which asks for
 // a capital. 0: there is none.
@@ -71,25 +33,6 @@ func (s *scan) letterBehind(j int) (end int, loose bool) {
 		return 0, false
 	}
 	return p + 1, loose
-}
-
-// social finds affiliation numbers of the Social Security by their form: province
-// (2), number (8, old ones 7), check digits (2), together or in groups.
-func (s documentFinder) social(n *num) {
-	g := &n.g
-	end, score := 0, float32(0)
-	switch l := g.lens(min(g.n, 3)); {
-	case n.inner || n.glued:
-	case n.end-n.start == 12:
-		end, score = n.end, 0.4
-	case (l == 282 || l == 272) && g.sameSep(3):
-		end, score = g.end[2], 0.8
-	case g.n >= 2 && g.end[0]-g.start[0] == 2 && g.end[1]-g.start[1] == 10:
-		end, score = g.end[1], 0.6
-	}
-	if end > 0 && s.stops(end) && !s.LetterAt(end) && province(s.Value(n.start, n.start+2)) && !s.measured(end) {
-		s.add(n.start, end, socialID, score, false)
-	}
 }
 
 // province tells whether p is a code of the Social Security.
@@ -210,14 +153,6 @@ func (s documentFinder) account(n *num) {
 		s.add(p, at, iban, 1, true)
 	case usual && string(plain[:2]) == "ES" && s.Upper(p) && !s.AlnumAt(at):
 		s.add(p, at, iban, 0.8, false)
-	}
-}
-
-// bankCode finds bank, branch, two check digits and account in their groups.
-func (s documentFinder) bankCode(n *num) {
-	g := &n.g
-	if end := g.end[min(3, maxGroups-1)]; g.n >= 4 && g.lens(3) == 442 && end-g.start[3] == 10 && !n.inner && !n.glued && s.stops(end) && !s.LetterAt(end) {
-		s.add(n.start, end, iban, 0.5, false)
 	}
 }
 

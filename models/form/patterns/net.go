@@ -413,9 +413,11 @@ func equalFold(b []byte, lower string) bool { return strings.EqualFold(string(b)
 // ip finds four numbers up to 255 with dots. Four numbers of one digit are
 // more often a section or a version.
 func (s netFinder) ip(n *num) {
-	g := &n.g
-	end := g.end[3]
-	if n.inner || n.glued || g.n < 4 || !g.sameSep(4) || g.sep[0] != '.' || (s.At(end) == '.' || s.At(end) == ',') && s.Digit(end+1) || s.LetterAt(end) {
+	end := n.end
+	for end-n.start < len("255.255.255.255") && (s.Digit(end) || s.At(end) == '.' && s.Digit(end+1)) {
+		end++
+	}
+	if n.inner || n.glued || bytes.Count(s.Text[n.start:end], []byte(".")) != 3 || s.Digit(end) || s.LetterAt(end) || s.At(end) == ',' && s.Digit(end+1) {
 		return
 	}
 	_, err := netip.ParseAddr(string(s.Text[n.start:end]))

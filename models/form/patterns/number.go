@@ -5,8 +5,7 @@ import "github.com/velum-health/velum/models/word/cut"
 // num is a number in the text: the first run of digits and what was asked
 // about it so far.
 type num struct {
-	start, end int // the first run
-	g          groups
+	start, end int  // the first run
 	inner      bool // digits and one of . , / - : stand before it
 	glued      bool // a letter touches it from the left
 	label      role
@@ -31,22 +30,17 @@ func (s *scan) number(i int) int {
 	if end := s.date(&n); end > 0 {
 		return end
 	}
-	n.g = s.group(i)
 	ageFinder{s}.ageInDigits(&n)
 	documents.account(&n)
 	cueFinder{s}.cued(&n)
 	pieceFinder{s}.pieces(&n)
-	if n.g.total() < 4 && !n.dialled && s.At(i-1) != '+' && s.At(i-1) != '(' {
-		phoneFinder{s}.extensionNumber(&n)
+	if !(pieceFinder{s}).fourDigits(&n) {
+		s.extensionNumber(&n)
 		return j
 	}
 	nets.ip(&n)
-	phoneFinder{s}.telephone(&n)
-	documents.dni(&n)
-	documents.social(&n)
 	documents.lettered(&n)
 	documents.postal(&n)
-	documents.bankCode(&n)
 	documents.plate(&n)
 	return j
 }
@@ -66,15 +60,6 @@ func (s *scan) labelOf(n *num) role {
 		n.label, n.labelled = s.context(n.start), true
 	}
 	return n.label
-}
-
-// total returns how many digits the groups have.
-func (g *groups) total() int {
-	v := 0
-	for k := range g.n {
-		v += g.end[k] - g.start[k]
-	}
-	return v
 }
 
 // stops tells whether a number may end at j: no digit follows, not even

@@ -1,7 +1,7 @@
 package patterns
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/models/form/control"
 	"github.com/velum-health/velum/models/word/cut"
@@ -18,13 +18,14 @@ const maxApart = 4
 
 // spread is a number as it is read over signs and blanks between its digits.
 type spread struct {
-	n     int                 // digits
-	digit [maxDigits + 1]byte // '0' to '9'
-	at    [maxDigits + 1]int  // where digit k stands
-	apart int                 // how many gaps there are
-	same  bool                // all gaps are written alike
-	most  bool                // all but the first are
-	lines bool                // one of them has a line end
+	n       int                 // digits
+	digit   [maxDigits + 1]byte // '0' to '9'
+	at      [maxDigits + 1]int  // where digit k stands
+	apart   int                 // how many gaps there are
+	same    bool                // all gaps are written alike
+	most    bool                // all but the first are
+	lines   bool                // one of them has a line end
+	dialled int                 // digits over the signs of a telephone number
 }
 
 // pieceFinder finds numbers that are written in pieces.
@@ -55,9 +56,15 @@ func (s pieceFinder) spread(i int) (x spread) {
 		gapStart, gapEnd = i, i+w
 		for _, b := range s.Text[i : i+w] {
 			x.lines = x.lines || b == '\n'
+			if x.dialled == 0 && !inTelephone[b] {
+				x.dialled = x.n
+			}
 		}
 		x.apart++
 		i += w
+	}
+	if x.dialled == 0 {
+		x.dialled = x.n
 	}
 	return x
 }
@@ -125,6 +132,9 @@ func (s *scan) signs(i int) int {
 // inValue are the signs that may stand inside a number.
 var inValue = cut.SetOf(" \t\n\r.,-/_:;*()|\\'~#=")
 
+// inTelephone are those of them that stand inside a telephone number.
+var inTelephone = cut.SetOf("()-./ \t\xC2\xA0")
+
 // signAt returns the width of a sign that may stand inside a number.
 func (s *scan) signAt(i int) int {
 	if inValue[s.At(i)] {
@@ -180,18 +190,17 @@ func (s pieceFinder) pieces(n *num) {
 	}
 	first := len(s.dst)
 	alone := !s.continues(n.start)
-	s.dniPieces(n, &x, alone)
-	s.niePieces(n, &x)
+	s.identity(n, &x, alone)
 	s.cifPieces(n, &x)
-	s.socialPieces(n, &x)
+	s.social(n, &x)
 	s.cardPieces(n, &x)
 	if end := x.end(20); end > 0 && control.Account(x.digit[:20]) {
 		s.add(n.start, end, iban, 0.9, true)
 	}
 	if alone {
 		s.luhnPieces(n, &x)
-		s.telephonePieces(n, &x)
 	}
+	s.telephone(n, &x, alone)
 	if end := x.end(10); end > 0 {
 		s.andalusian(n, end)
 	}
@@ -230,27 +239,33 @@ func (s pieceFinder) checkBehind(i, v int, together bool) int {
 	return p + 1
 }
 
-func (s pieceFinder) dniPieces(n *num, x *spread, alone bool) {
-	end := x.end(8)
-	together := x.whole(8)
-	if end == 0 || !together && !alone {
-		return
-	}
-	if last := s.checkBehind(end, x.value(0, 8), together); last > 0 {
-		s.add(n.start, last, dni, 0.9, true)
-	}
-}
-
-// niePieces finds NIE and the NIF with K, L or M, also glued to a word: NIEX...
-func (s pieceFinder) niePieces(n *num, x *spread) {
+// identity finds DNI, NIE and the NIF with K, L or M, also glued to a word: NIEX... With the
+// right letter every form counts, with another one the usual forms.
+func (s pieceFinder) identity(n *num, x *spread, alone bool) {
 	p := n.start - s.signsBefore(n.start) - 1
-	v, ok := control.NIE(s.At(p), x.value(0, min(x.n, 7)))
-	end := x.end(7)
-	if !ok || end == 0 || s.AlnumBefore(p) && p != n.start-1 {
+	for _, digits := range [...]int{8, 7} {
+		end := x.end(digits)
+		if end == 0 {
+			continue
+		}
+		start, together := n.start, x.whole(digits)
+		v, foreign := control.NIE(s.At(p), x.value(0, digits))
+		letter, loose := s.letterBehind(end)
+		switch foreign = foreign && (p == n.start-1 || !s.AlnumBefore(p)); {
+		case foreign:
+			start = p
+		case !together && !alone, digits == 7 && (!together || loose || n.glued):
+			continue
+		default:
+			v = x.value(0, digits)
+		}
+		if last := s.checkBehind(end, v, together); last > 0 {
+			s.add(start, last, dni, 0.9, true)
+		} else if usual := together || x.same && x.lengths(8) == 233 && s.At(x.at[1]+1) != '/'; usual && letter > 0 && !loose && !n.inner &&
+			(foreign || digits == 8 && !n.glued) && strings.IndexByte(control.Letters, s.Text[letter-1]&^0x20) >= 0 {
+			s.add(start, letter, dni, 0.6, false)
+		}
 		return
-	}
-	if last := s.checkBehind(end, v, x.whole(7)); last > 0 {
-		s.add(p, last, dni, 0.9, true)
 	}
 }
 
@@ -290,17 +305,27 @@ func (s pieceFinder) cifPieces(n *num, x *spread) {
 // startsWord tells whether a capital behind a small letter stands at i.
 func (s pieceFinder) startsWord(i int) bool { return s.Upper(i) && s.SmallBefore(i) }
 
-func (s pieceFinder) socialPieces(n *num, x *spread) {
+// social finds numbers of the Social Security: province (2), number (8, old ones 7) and
+// check digits (2). With wrong ones they stand together or in these groups.
+func (s pieceFinder) social(n *num, x *spread) {
 	for _, digits := range [...]int{12, 11} {
 		end := x.end(digits)
-		if end == 0 || !control.Social(x.digit[:digits]) || !province(x.value(0, 2)) {
+		if end == 0 || !province(x.value(0, 2)) {
 			continue
 		}
-		if digits == 11 && (x.n > 11 || x.apart > 2 || x.value(0, 2) == 34 && x.digit[2] >= '6') {
-			continue
+		lengths, whole := x.lengths(digits), x.whole(digits)
+		switch {
+		case control.Social(x.digit[:digits]):
+			if digits == 12 || x.n == 11 && x.apart <= 2 && (x.value(0, 2) != 34 || x.digit[2] < '6') {
+				s.add(n.start, end, socialID, 0.9, true)
+				return
+			}
+		case n.inner || n.glued || !s.stops(end) || s.LetterAt(end) || s.measured(end):
+		case x.same && (lengths == 282 || lengths == 272), digits == 12 && lengths == 29:
+			s.add(n.start, end, socialID, 0.8, false)
+		case whole && digits == 12:
+			s.add(n.start, end, socialID, 0.4, false)
 		}
-		s.add(n.start, end, socialID, 0.9, true)
-		return
 	}
 }
 
@@ -354,69 +379,25 @@ func (s pieceFinder) luhnPieces(n *num, x *spread) {
 			s.add(n.start, end, iban, 0.9, true)
 			return
 		}
-		g := &n.g
-		if digits == 15 && x.n == 15 && (x.apart == 0 || g.lens(min(g.n, 4)) == 2661 || x.same && x.apart > 2 || x.lines && x.apart == 1 || s.labelOf(n)&forDevice != 0) {
+		if digits == 15 && x.n == 15 && (x.apart == 0 || x.lengths(15) == 2661 || x.same && x.apart > 2 || x.lines && x.apart == 1 || s.labelOf(n)&forDevice != 0) {
 			s.add(n.start, end, iban, 0.85, true)
 			return
 		}
 	}
 }
 
-// telephonePieces finds Spanish numbers in pieces: with the prefix or a label
-// in any, else in the usual ones, digit by digit, in pairs, or a mobile over a
-// line end.
-func (s pieceFinder) telephonePieces(n *num, x *spread) {
-	label := s.labelOf(n)&forTelephone != 0
-	at, plus := 0, s.At(n.start-1) == '+'
-	switch {
-	case x.n >= 13 && x.value(0, 4) == 34:
-		at = 4
-	case x.n >= 11 && x.value(0, 2) == 34 && (plus || x.end(2) > 0):
-		at = 2
-	}
-	end := x.end(at + 9)
-	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && (x.apart > 0 || !s.Upper(end)) {
-		return
-	}
-	start := n.start
-	if plus {
-		start--
-	}
-	tail := x.n == at+9
-	switch {
-	case label:
-		s.add(start, end, telephone, 0.9, false)
-	case n.inner || !tail && !x.lines:
-	case at > 0:
-		s.add(start, end, telephone, 0.8, false)
-	case x.whole(9) && n.glued:
-		if s.Lower(start-1) && s.SmallBefore(start-1) {
-			s.add(start, end, telephone, 0.75, false)
-		}
-	case x.apart > 0 && x.usual():
-		s.add(start, end, telephone, 0.6, false)
-	case x.lines && x.apart == 1:
-		s.add(start, end, telephone, 0.6, false)
-	}
-}
-
-// usual tells whether the nine digits stand in the groups in which telephone
-// numbers are said, or one by one. What stands behind the first group may be
-// another sign.
-func (x *spread) usual() bool {
-	v, run := 0, 1
-	for k := 1; k < 9; k++ {
+// lengths returns how many of the first n digits stand in each piece, as decimal digits:
+// 3222. A piece of ten digits or more counts as nine.
+func (x *spread) lengths(n int) (v int) {
+	run := 1
+	for k := 1; k < min(n, x.n); k++ {
 		if x.at[k] != x.at[k-1]+1 {
-			v = v*10 + run
+			v = v*10 + min(run, 9)
 			run = 0
 		}
 		run++
 	}
-	if !x.most {
-		return false
-	}
-	v = v*10 + run
-	return slices.Contains(spoken, v) || v == 111111111 && x.same
+	return v*10 + min(run, 9)
 }
 
 // andalusian finds a NUHSA, AN and ten digits.

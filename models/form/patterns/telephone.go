@@ -9,54 +9,81 @@ import (
 	"github.com/velum-health/velum/models/word/cut"
 )
 
-// phoneFinder finds telephone numbers.
-type phoneFinder struct{ *scan }
-
-// telephone finds Spanish numbers of nine digits, alone or in groups,
-// international ones, and whatever stands behind a label.
-func (s phoneFinder) telephone(n *num) {
-	if n.start < s.telephoneEnd {
-		return
-	}
-	list := s.telephoneEnd >= 0 && n.start-s.telephoneEnd <= 5 && s.onlySeparators(s.telephoneEnd, n.start)
-	if n.inner && !list {
-		return
-	}
-	start, end, score := s.telephoneForm(n)
-	label := s.labelOf(n)&forTelephone != 0 || list
+// telephone finds numbers that no cue announces: the nine digits of a Spanish one, and
+// those behind + or 00 and the code of a country. Those behind a cue are values (cue.go).
+func (s pieceFinder) telephone(n *num, x *spread, alone bool) {
+	end, score := 0, float32(0.9)
 	switch {
-	case end == 0 && !label:
-		return
-	case end == 0:
-		start, end, score = s.labelledTelephone(n)
-		if end == 0 {
-			return
+	case n.inner:
+	case s.At(n.start-1) == '+':
+		if end = x.abroad(0); end == 0 {
+			end = x.last(8, 15) // whatever the country
 		}
-	case label:
-		score += 0.35
-	case n.glued || s.measured(end) || !s.stopsTelephone(end) || end > n.end && s.goesOn(n.start):
-		return
+	case n.dialled:
+		if end = x.abroad(2); end == n.end { // digits alone
+			score = 0.6
+		}
+	case s.At(n.start-1) == '(' && s.At(n.end) == ')' && x.lengths(10) == 334: // (415) 555-0132
+		end, score = x.end(10), 0.6
+	default:
+		end, score = s.national(n, x, alone)
 	}
-	end = s.withExtension(end)
-	s.telephoneEnd = end
-	s.add(start, end, telephone, score, false)
+	if end > 0 {
+		s.addTelephone(n.start, end, score)
+	}
 }
 
-// onlySeparators tells whether a list of numbers goes on from i to j.
-func (s *scan) onlySeparators(i, j int) bool {
-	return len(bytes.Trim(s.Text[i:j], " /-,;\tyio")) == 0
+// addTelephone adds a number with the + and the bracket before it, and with its extension.
+func (s *scan) addTelephone(start, end int, score float32) {
+	if s.At(start-1) == '+' {
+		start--
+	}
+	if s.At(start-1) == '(' && bytes.IndexByte(s.Text[start:end], ')') > 0 {
+		start--
+	}
+	s.add(start, s.withExtension(end), telephone, score, false)
 }
 
-// goesOn tells whether another group of digits that is no date stands before
-// i, over a blank.
-func (s phoneFinder) goesOn(i int) bool {
-	p := i - s.SpaceBefore(i)
-	return p < i && s.Digit(p-1) && p != s.dateEnd
+// national reads a Spanish number: in one run, in the groups in which numbers are said, or
+// over a line end; behind 34 in any groups. end is 0 if there is none.
+func (s pieceFinder) national(n *num, x *spread, alone bool) (end int, score float32) {
+	at := 0
+	if x.n >= 11 && x.value(0, 2) == 34 && (x.end(2) > 0 || x.whole(11)) {
+		at = 2
+	}
+	end = x.end(at + 9)
+	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && (x.apart > 0 || !s.Upper(end)) {
+		return 0, 0
+	}
+	goesOn := !s.stopsTelephone(end)
+	switch lengths := x.lengths(9); {
+	case x.whole(9) && n.glued:
+		if s.Lower(n.start-1) && s.SmallBefore(n.start-1) {
+			return end, 0.75
+		}
+	case x.whole(9):
+		switch {
+		case goesOn:
+		case x.digit[0] == '8':
+			return end, 0.4
+		default:
+			return end, 0.55
+		}
+	case !alone || goesOn && !(x.lines && x.n == at+9), string(s.Text[end-4:end]) == ".000":
+	case at > 0:
+		return end, 0.8
+	case x.most && slices.Contains(spoken, lengths), x.same && lengths == 111111111, x.lines && x.apart == 1:
+		return end, 0.6
+	}
+	return 0, 0
 }
+
+// spoken are the groups in which the nine digits of a number are said: 3-2-2-2.
+var spoken = []int{333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222, 22221, 2232}
 
 // stopsTelephone tells whether a number without label may end at j: one more
 // group makes it a list of values.
-func (s phoneFinder) stopsTelephone(j int) bool {
+func (s pieceFinder) stopsTelephone(j int) bool {
 	if b := s.At(j); b == '-' || b == '/' || b == ',' {
 		k := s.Digits(j + 1)
 		return k == j+1 || k-j > 8 // another number of nine digits
@@ -65,119 +92,6 @@ func (s phoneFinder) stopsTelephone(j int) bool {
 		return false
 	}
 	return s.Space(j) == 0 || !s.Digit(j+s.Space(j))
-}
-
-// telephoneForm recognises the forms of table testdata/telephone.txt; end is 0
-// if there is none.
-func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
-	g := &n.g
-	start = n.start
-	if s.At(start-1) == '+' {
-		return s.international(n)
-	}
-	first := s.Value(n.start, min(n.end, n.start+4))
-	switch {
-	case n.dialled:
-		return s.abroad(n)
-	case n.end-n.start == 11 && s.Value(n.start, n.start+2) == 34 && s.subscriber(n.start+2):
-		return start, n.end, 0.6
-	case n.end-n.start == 2 && first == 34 && g.n > 1:
-		if k := g.national(1); k > 0 && s.subscriber(g.start[1]) {
-			return start, g.end[k-1], 0.6
-		}
-	}
-	if s.At(start-1) == '(' && s.At(n.end) == ')' && n.end-n.start <= 5 {
-		return s.bracketed(n)
-	}
-	k := g.national(0)
-	if k == 0 || !s.subscriber(start) {
-		return 0, 0, 0
-	}
-	end = g.end[k-1]
-	switch {
-	case k == 1 && s.Text[start] == '8':
-		score = 0.4
-	case k == 1:
-		score = 0.55
-	case !g.sameSep(k):
-		score = 0.5
-	case g.sep[0] == '.' && s.thousands(start, end):
-		return 0, 0, 0
-	default:
-		score = 0.65
-	}
-	return start, end, score
-}
-
-// thousands tells whether text[i:j] is a round number with dots.
-func (s phoneFinder) thousands(i, j int) bool { return j-i > 4 && string(s.Text[j-4:j]) == ".000" }
-
-// subscriber tells whether a Spanish number can start with the digit at i.
-func (s phoneFinder) subscriber(i int) bool { return s.At(i) >= '6' && s.Digit(i) }
-
-// spoken are the groups in which the nine digits of a number are said: 3-2-2-2.
-var spoken = []int{333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222, 22221, 2232}
-
-// national returns how many groups from the k-th make a Spanish number of nine
-// digits, counted from group 0, or 0.
-func (g *groups) national(k int) int {
-	rest := groups{n: g.n - k}
-	copy(rest.start[:], g.start[k:])
-	copy(rest.end[:], g.end[k:])
-	for m := 1; m <= min(rest.n, 5); m++ {
-		if l := rest.lens(m); (l == 9 || slices.Contains(spoken, l)) && g.uniform(k, k+m) {
-			return k + m
-		}
-	}
-	return 0
-}
-
-// uniform tells whether groups k to m have one sign between them; a blank and
-// another sign may set off the first.
-func (g *groups) uniform(k, m int) bool {
-	for i := k + 2; i < m-1; i++ {
-		if g.sep[i] != g.sep[k+1] {
-			return false
-		}
-	}
-	return m-k < 3 || g.sep[k] == g.sep[k+1] || g.sep[k+1] == ' ' || g.sep[k] == ' '
-}
-
-// international reads +34 933 456 789, +34933456789, (+34) 93..., +44 (0) 20...
-func (s phoneFinder) international(n *num) (start, end int, score float32) {
-	start = n.start
-	if s.At(start-1) == '+' {
-		start--
-	}
-	if s.At(start-1) == '(' {
-		start--
-	}
-	spanish := s.Value(n.start, min(n.end, n.start+2)) == 34
-	digits, at := 0, n.start
-	for range 8 {
-		j := s.Digits(at)
-		if j == at {
-			break
-		}
-		digits += j - at
-		end = j
-		at = j
-		for range 3 {
-			switch b := s.At(at); {
-			case b == ')' || b == '(' || b == '-' || b == '.':
-				at++
-			case s.Space(at) > 0:
-				at += s.Space(at)
-			}
-		}
-		if digits >= 12 || spanish && digits >= 11 {
-			break
-		}
-	}
-	if digits < 8 || digits > 15 {
-		return 0, 0, 0
-	}
-	return start, end, 0.9
 }
 
 //go:embed calling.txt
@@ -195,100 +109,47 @@ var calling = func() (t [1000]struct{ least, most uint8 }) {
 	return t
 }()
 
-// abroad reads 00, the calling code of a country and as many digits as a number of
-// that country has, whatever signs stand between: 0033612345678, 00 44 (0)20 7946
-// 0958, (0049) 30 901820.
-func (s phoneFinder) abroad(n *num) (start, end int, score float32) {
-	code, national, least, most := 0, 0, 0, 0
-	at, first := n.start+2, byte(0)
-	for range 9 {
-		for ; s.Digit(at); at++ {
-			switch b := s.Text[at]; {
-			case least > 0 && national == 0 && b == '0': // the trunk prefix, (0)
-			case least > 0:
-				if national == 0 {
-					first = b
-				}
-				national++
-			case code == 0 && b == '0', code > 99:
-				return 0, 0, 0
-			default:
-				code = code*10 + int(b-'0')
-				least, most = int(calling[code].least), int(calling[code].most)
-			}
+// abroad returns the end of the number of a country whose code begins with digit at, 0 if
+// there is none: +33 6 12 34 56 78, 00 44 (0)20 7946 0958.
+func (x *spread) abroad(at int) int {
+	for code := 0; at < x.n && code < 100; {
+		code = code*10 + x.value(at, at+1)
+		at++
+		c := calling[code]
+		switch {
+		case code == 0:
+			return 0
+		case c.least == 0:
+			continue
+		case at < x.n && x.digit[at] == '0': // the trunk prefix
+			at++
 		}
-		if national > most {
-			break
+		if at == x.n || (code == 1 || code == 34) && x.digit[at] < '2' || code == 34 && x.digit[at] < '6' {
+			return 0
 		}
-		if least > 0 && national >= least {
-			end = at
-		}
-		for range 3 {
-			if b := s.At(at); b == ')' || b == '(' || b == '-' || b == '.' || b == '/' {
-				at++
-			} else {
-				at += s.Space(at)
-			}
-		}
-		if !s.Digit(at) {
-			break
-		}
+		return x.last(at+int(c.least), at+int(c.most))
 	}
-	if end == 0 || (code == 1 || code == 34) && first < '2' || code == 34 && first < '6' {
-		return 0, 0, 0
-	}
-	start = n.start
-	if s.At(start-1) == '(' && bytes.IndexByte(s.Text[start:end], ')') > 0 {
-		start--
-	}
-	if end == n.end { // digits alone
-		return start, end, 0.6
-	}
-	return start, end, 0.9
+	return 0
 }
 
-// bracketed reads (93) 345 67 89.
-func (s phoneFinder) bracketed(n *num) (start, end int, score float32) {
-	area := n.end - n.start
-	if area < 2 || area > 5 {
-		return 0, 0, 0
-	}
-	g := s.group(s.Spaces(n.end + 1))
-	if area == 3 && g.lens(min(g.n, 2)) == 34 && g.sep[0] == '-' { // (415) 555-0132
-		return n.start - 1, g.end[1], 0.6
-	}
-	for k, digits := 0, area; k < min(g.n, 4); k++ {
-		digits += g.end[k] - g.start[k]
-		if digits == 9 && s.subscriber(n.start) {
-			return n.start - 1, g.end[k], 0.75
-		}
-		if digits > 9 && digits <= 11 && k == g.n-1 && s.labelOf(n)&forTelephone != 0 {
-			return n.start - 1, g.end[k], 0.5
+// last returns where the last piece ends that ends behind least to most digits, over the
+// signs of a telephone number; 0 if none does.
+func (x *spread) last(least, most int) int {
+	for k := min(most, x.dialled); k >= least; k-- {
+		if end := x.end(k); end > 0 {
+			return end
 		}
 	}
-	return 0, 0, 0
+	return 0
 }
 
-// labelledTelephone reads any number of four to fifteen digits: foreign ones,
-// extensions, numbers with a digit too few.
-func (s phoneFinder) labelledTelephone(n *num) (start, end int, score float32) {
-	g := &n.g
-	digits, k := 0, 0
-	for k < g.n && digits+g.end[k]-g.start[k] <= 11 {
-		digits += g.end[k] - g.start[k]
-		k++
-		if digits >= 9 || g.sep[k-1] == '/' {
-			break
-		}
-	}
-	if k == 0 || digits < 4 || s.measured(g.end[k-1]) || s.At(g.end[k-1]) == ',' && !s.stops(g.end[k-1]) {
-		return 0, 0, 0
-	}
-	return n.start, g.end[k-1], 0.5 + 0.03*float32(min(digits, 9))
+// onlySeparators tells whether a list of numbers goes on from i to j.
+func (s *scan) onlySeparators(i, j int) bool {
+	return len(bytes.Trim(s.Text[i:j], " /-,;\tyio")) == 0
 }
 
 // withExtension goes over "ext. 1234" behind a number that ends at j.
-func (s phoneFinder) withExtension(j int) int {
+func (s *scan) withExtension(j int) int {
 	p := s.Spaces(j)
 	if b := s.At(p); b == ',' || b == '(' || b == '-' {
 		p = s.Spaces(p + 1)
@@ -307,8 +168,8 @@ func (s phoneFinder) withExtension(j int) int {
 }
 
 // extensionNumber finds "ext. 123", too short for the rest.
-func (s phoneFinder) extensionNumber(n *num) {
-	if n.g.total() == 3 && n.g.n == 1 && !n.inner && !n.glued && s.stops(n.end) {
+func (s *scan) extensionNumber(n *num) {
+	if n.end-n.start == 3 && !n.inner && !n.glued && s.stops(n.end) {
 		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.has(extension) && !s.measured(n.end) {
 			s.add(n.start, n.end, telephone, 0.5, false)
 		}
