@@ -22,6 +22,7 @@ type JSONL struct {
 	*lineFile
 	index offset.Index
 	line  []byte
+	keys  [3]string // with what stands before and behind them
 }
 
 // NewJSONL opens the file beside its place; Close puts it there.
@@ -31,7 +32,11 @@ func NewJSONL(path string, o TextOptions) (*JSONL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &JSONL{o: o, lineFile: out}, nil
+	w := &JSONL{o: o, lineFile: out}
+	for k, name := range []string{o.IDColumn, o.TextColumn, o.SpansColumn} {
+		w.keys[k] = fmt.Sprintf("%c%s:", "{,,"[k], AppendString(nil, []byte(name)))
+	}
+	return w, nil
 }
 
 // Put implements pipeline.Sink.
@@ -42,21 +47,14 @@ func (w *JSONL) Put(b *pipeline.Batch) error {
 			w.skipped++
 			continue
 		}
-		w.line = append(w.line[:0], '{')
-		w.line = AppendString(w.line, []byte(w.o.IDColumn))
-		w.line = append(w.line, ':')
-		w.line = AppendString(w.line, b.ID.At(i))
-		w.line = append(w.line, ',')
-		w.line = AppendString(w.line, []byte(w.o.TextColumn))
-		w.line = append(w.line, ':')
+		w.line = AppendString(append(w.line[:0], w.keys[0]...), b.ID.At(i))
+		w.line = append(w.line, w.keys[1]...)
 		if null {
 			w.line = append(w.line, "null"...)
 		} else {
 			w.line = AppendString(w.line, b.Text.At(i))
 		}
-		w.line = append(w.line, ',')
-		w.line = AppendString(w.line, []byte(w.o.SpansColumn))
-		w.line = append(w.line, ':')
+		w.line = append(w.line, w.keys[2]...)
 		var err error
 		if w.line, err = AppendSpans(w.line, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit); err != nil {
 			return err

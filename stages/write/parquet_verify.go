@@ -22,7 +22,8 @@ func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err
 	}
 	schema := f.MetaData().Schema
 	h := sha256.New()
-	v := verifier{batch: 1024}
+	const batch = 1024
+	v := verifier{batch: batch, defs: make([]int16, batch), reps: make([]int16, batch)}
 	for c := range schema.NumColumns() {
 		column := schema.Column(c)
 		d := newColumnDigest()
@@ -40,18 +41,9 @@ func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err
 
 // verifier holds the buffers of a re-reading.
 type verifier struct {
-	batch    int64
-	scratch  scratch
-	defs     []int16
-	reps     []int16
-	bytes    []parquet.ByteArray
-	int32s   []int32
-	int64s   []int64
-	float32s []float32
-	float64s []float64
-	bools    []bool
-	int96s   []parquet.Int96
-	fixed    []parquet.FixedLenByteArray
+	batch      int64
+	scratch    scratch
+	defs, reps []int16
 }
 
 // chunk adds the values of one column of one row group to its digest.
@@ -60,19 +52,43 @@ func (v *verifier) chunk(g *file.RowGroupReader, c int, d *columnDigest) error {
 	if err != nil {
 		return fmt.Errorf("does not open")
 	}
-	column := r.Descriptor()
-	hasLevels := column.MaxDefinitionLevel() > 0
-	v.defs, v.reps = grown(v.defs, v.batch), grown(v.reps, v.batch)
+	switch r := r.(type) {
+	case *file.ByteArrayColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, func(x parquet.ByteArray) { d.bytes(x) })
+	case *file.FixedLenByteArrayColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, func(x parquet.FixedLenByteArray) { d.bytes(x) })
+	case *file.Int96ColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, func(x parquet.Int96) { d.bytes(x[:]) })
+	case *file.Int32ColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, func(x int32) { d.uint32(uint32(x)) })
+	case *file.Int64ColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, func(x int64) { d.uint64(uint64(x)) })
+	case *file.Float32ColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, d.float32)
+	case *file.Float64ColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, d.float64)
+	case *file.BooleanColumnChunkReader:
+		return readAll(v, d, r, r.ReadBatch, d.bool)
+	}
+	return fmt.Errorf("has a type that we do not write")
+}
+
+// readAll reads a column in batches and calls each with its values.
+func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read func(int64, []T, []int16, []int16) (int64, int, error), each func(T)) error {
+	column, values := r.Descriptor(), make([]T, v.batch)
 	for r.HasNext() {
-		levels, err := v.values(r, d)
+		levels, n, err := read(v.batch, values, v.defs, v.reps)
 		if err != nil {
 			return fmt.Errorf("does not read")
 		}
 		if levels == 0 {
 			break
 		}
+		for _, x := range values[:n] {
+			each(x)
+		}
 		for i := range levels {
-			if !hasLevels {
+			if column.MaxDefinitionLevel() == 0 {
 				break
 			}
 			rep := 0
@@ -84,44 +100,4 @@ func (v *verifier) chunk(g *file.RowGroupReader, c int, d *columnDigest) error {
 		d.flush()
 	}
 	return r.Err()
-}
-
-// values reads the next values and returns how many levels they have.
-func (v *verifier) values(r file.ColumnChunkReader, d *columnDigest) (levels int64, err error) {
-	switch r := r.(type) {
-	case *file.ByteArrayColumnChunkReader:
-		return readInto(v, &v.bytes, r.ReadBatch, func(x parquet.ByteArray) { d.bytes(x) })
-	case *file.FixedLenByteArrayColumnChunkReader:
-		return readInto(v, &v.fixed, r.ReadBatch, func(x parquet.FixedLenByteArray) { d.bytes(x) })
-	case *file.Int96ColumnChunkReader:
-		return readInto(v, &v.int96s, r.ReadBatch, func(x parquet.Int96) { d.bytes(x[:]) })
-	case *file.Int32ColumnChunkReader:
-		return readInto(v, &v.int32s, r.ReadBatch, func(x int32) { d.uint32(uint32(x)) })
-	case *file.Int64ColumnChunkReader:
-		return readInto(v, &v.int64s, r.ReadBatch, func(x int64) { d.uint64(uint64(x)) })
-	case *file.Float32ColumnChunkReader:
-		return readInto(v, &v.float32s, r.ReadBatch, func(x float32) { d.float32(x) })
-	case *file.Float64ColumnChunkReader:
-		return readInto(v, &v.float64s, r.ReadBatch, func(x float64) { d.float64(x) })
-	case *file.BooleanColumnChunkReader:
-		return readInto(v, &v.bools, r.ReadBatch, func(x bool) { d.bool(x) })
-	}
-	return 0, fmt.Errorf("has a type that we do not write")
-}
-
-// readInto reads a batch of values, calls each with them, and returns how many levels they have.
-func readInto[T any](v *verifier, to *[]T, read func(int64, []T, []int16, []int16) (int64, int, error), each func(T)) (int64, error) {
-	*to = grown(*to, v.batch)
-	levels, n, err := read(v.batch, *to, v.defs, v.reps)
-	for _, x := range (*to)[:n] {
-		each(x)
-	}
-	return levels, err
-}
-
-func grown[T any](s []T, n int64) []T {
-	if int64(len(s)) < n {
-		return make([]T, n)
-	}
-	return s
 }
