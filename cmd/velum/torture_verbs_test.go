@@ -50,7 +50,7 @@ var writers = []writer{
 	{name: "gazetteer", args: "teach gazetteer build --out g.velum GivenName={}/given.csv?form=name", quick: true},
 	{name: "train crf", args: "teach train --kind crf --train {}/dev.jsonl --iterations 4 --out m.velum"},
 	{name: "train bilstm", args: "teach train --kind bilstm --train {}/dev.jsonl --epochs 2 --out b.velum"},
-	{name: "train dictionary", args: "teach train --kind dictionary --gazetteer {}/g.velum --archive {}/gold.jsonl --dev {}/dev.jsonl --out d.velum"},
+	{name: "train dictionary", args: "teach train --kind dictionary --gazetteer {}/g.velum --archive {}/gold.jsonl --out d.velum"},
 	{name: "train ensemble", args: "teach train --kind ensemble --members {}/m.velum,{}/n.velum --mode vote --train {}/dev.jsonl --out ens.velum"},
 	{name: "train morph", args: "teach train --kind morph --train {}/a.conllu --out morph.velum"},
 	{name: "man", args: "help man man"},

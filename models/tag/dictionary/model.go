@@ -61,13 +61,6 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
-// With returns the model with other parameters.
-func (m *Model) With(p Params) (*Model, error) {
-	n := *m
-	n.header.Params = p
-	return &n, n.judge()
-}
-
 // find returns the slot of a word, -1 if the lists do not have it.
 func (m *Model) find(key uint64) int {
 	n := uint64(len(m.slots))

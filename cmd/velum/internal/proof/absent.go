@@ -209,7 +209,7 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 func (a *absence) readList(c *option.Config) error {
 	a.others = map[string]bool{}
 	for _, id := range c.People.Others {
-		a.others[a.plain(id)] = true
+		a.others[plain(id)] = true
 	}
 	if c.People.Exclude == "" {
 		return nil
@@ -220,7 +220,7 @@ func (a *absence) readList(c *option.Config) error {
 	}
 	a.byRaw, a.byID, a.byNear, a.named = map[string][]int{}, map[string][]int{}, map[string][]int{}, map[nearPair]bool{}
 	for k, x := range objections.Rows {
-		id := a.plain(x.Raw)
+		id := plain(x.Raw)
 		a.list = append(a.list, objector{row: x.Row, id: id, number: x.Number, heading: x.Heading})
 		if id == "" {
 			continue
@@ -387,7 +387,7 @@ func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
 	some := false
 	for one := range bytes.SplitSeq(raw, []byte{patientid.Between}) {
 		text, number := bytes.CutPrefix(one, []byte{input.RawNumber})
-		if id := a.plain(string(text)); id != "" {
+		if id := plain(string(text)); id != "" {
 			a.lookUp(u, row, text, id, number)
 			some = true
 		}
@@ -438,7 +438,7 @@ func (a *absence) document(u *commit.Unit, row int64, doc []byte) {
 		if len(word) < shortestInDocument || !bytes.ContainsAny(word, "0123456789") {
 			continue
 		}
-		for _, k := range a.byID[a.plain(string(word))] {
+		for _, k := range a.byID[plain(string(word))] {
 			a.near(u, row, k, "elsewhere in the document")
 		}
 	}
@@ -480,7 +480,7 @@ var part = regexp.MustCompile(`^([^\pL\pN]*\d+)[.,]0+([^\pL\pN]*)$`)
 // plain returns the letters, digits and marks of an id, without what follows the point of
 // a whole number; "" for what stands for nothing. It shares no table with package
 // patientid.
-func (a *absence) plain(raw string) string {
+func plain(raw string) string {
 	if text := strings.ToUpper(raw); strings.Contains(text, "E+") {
 		if v, ok := new(big.Float).SetString(text); ok && v.IsInt() {
 			raw = v.Text('f', 0)

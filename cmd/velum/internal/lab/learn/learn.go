@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -40,7 +40,7 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 		return exit.Errorf(exit.Config, "see `velum teach learn --help`", "--out is needed")
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
-	if err := errors.Join(foreign(f.Out), os.MkdirAll(f.Out, 0o700)); err != nil {
+	if err := files.OwnFolder(f.Out, "velum teach learn", own.MatchString); err != nil {
 		return err
 	}
 	lock, err := durable.OS.Lock(filepath.Join(f.Out, lockName), durable.NewHolder("learn"))
@@ -57,25 +57,6 @@ const lockName = "_LOCK" // held while learning goes on; a kill leaves it
 
 // own matches the names that learning creates first in its folder, finished or not.
 var own = regexp.MustCompile(`^(_LOCK|\.?(turn|ask|answers|fold)-[0-9]+(\.tmp)?)$`)
-
-// foreign refuses a folder that holds something and that learning did not make.
-func foreign(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // it is not there, or the lock says why it is of no use
-	}
-	for _, e := range entries {
-		if own.MatchString(e.Name()) {
-			return nil
-		}
-	}
-	for _, e := range entries {
-		if e.Name() != "lost+found" {
-			return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum teach learn did not make it", filepath.Join(dir, e.Name()))
-		}
-	}
-	return nil
-}
 
 func learnLocked(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	l, err := learnOnce(ctx, c, cfg, f)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/learn"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
@@ -90,7 +91,7 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 		return exit.Errorf(exit.Config, "ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)
 	}
 	m := &month{Console: c, Options: o}
-	if err := m.own(); err != nil {
+	if err := files.OwnFolder(o.Out, "velum start", func(name string) bool { return name == stateName || name == lockName }); err != nil {
 		return err
 	}
 	lock, err := durable.OS.Lock(filepath.Join(o.Out, lockName), durable.NewHolder("start"))
@@ -102,17 +103,6 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 		err = m.evening(ctx)
 	}
 	return errors.Join(err, lock.Close())
-}
-
-// own makes the folder, which is for its owner alone, and refuses one that is somebody else's.
-func (m *month) own() error {
-	if _, err := os.Stat(m.at(stateName)); err == nil {
-		return nil
-	}
-	if entries, err := os.ReadDir(m.Options.Out); err == nil && len(entries) > 0 && (len(entries) > 1 || entries[0].Name() != lockName && entries[0].Name() != "lost+found") {
-		return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum start did not make it", m.at(entries[0].Name()))
-	}
-	return errors.Join(os.MkdirAll(m.Options.Out, 0o700), os.Chmod(m.Options.Out, 0o700))
 }
 
 // read reads how far the folder is: with the lock held, for another start may just have ended.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
@@ -93,7 +94,12 @@ func Run(ctx context.Context, c *console.Console, options option.Sources, o *Opt
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	if err := errors.Join(foreign(s.dir), os.MkdirAll(filepath.Join(s.dir, trialsFolder), 0o700)); err != nil {
+	own := func(name string) bool { return name == trialsFolder || name == lockName }
+	err := files.OwnFolder(s.dir, "velum teach study", own)
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(s.dir, trialsFolder), 0o700)
+	}
+	if err != nil {
 		return err
 	}
 	lock, err := durable.OS.Lock(filepath.Join(s.dir, lockName), durable.NewHolder("study"))
@@ -137,20 +143,6 @@ func (s *study) prepare() (err error) {
 	}
 	s.corpus, err = readCorpus(s.cfg, s.Options)
 	return err
-}
-
-// foreign refuses a folder that holds something and that no study made.
-func foreign(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) == 0 {
-		return nil // it is not there, or MkdirAll says what is wrong
-	}
-	for _, e := range entries {
-		if e.Name() == trialsFolder || e.Name() == lockName {
-			return nil
-		}
-	}
-	return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum teach study did not make it", filepath.Join(dir, entries[0].Name()))
 }
 
 func (s *study) locked(ctx context.Context) error {

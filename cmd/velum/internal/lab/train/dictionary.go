@@ -44,23 +44,18 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 		return exit.Errorf(exit.Config, "known: divergence, binary", "--method: unknown method %q", d.Method)
 	case method == dictionary.Divergence && len(d.Notes) == 0:
 		return exit.Errorf(exit.Config, "name notes with --archive; labels are not needed", "--archive is needed: divergence compares with how often notes hold a word")
-	case len(o.Train) > 0:
-		return exit.Errorf(exit.Config, "name labelled notes with --dev: they choose the thresholds", "--train: a dictionary is not trained on labelled notes")
+	case len(o.Train)+len(o.Dev) > 0:
+		return exit.Errorf(exit.Config, "score it with velum prove evaluate --model", "--train, --dev: a dictionary is not trained on labelled notes")
 	}
 	t := &dictionaryTraining{Console: c, cfg: cfg, options: o, counter: dictionarytrain.NewCounter()}
 	m, err := t.words(ctx, method)
 	if err != nil {
 		return err
 	}
-	if len(o.Dev) > 0 {
-		if m, err = t.tune(ctx, m, method); err != nil {
-			return err
-		}
-	}
 	return t.save(m)
 }
 
-// words makes the model with the default thresholds.
+// words makes the model.
 func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method) (*dictionary.Model, error) {
 	d := &t.options.Dictionary
 	var classes gazetteer.Class
@@ -130,54 +125,6 @@ func (c counting) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// tune chooses thresholds on the labelled notes of --dev. The scores in the
-// model are those on these notes: higher than on others.
-func (t *dictionaryTraining) tune(ctx context.Context, m *dictionary.Model, method dictionary.Method) (*dictionary.Model, error) {
-	made, err := flow.Made(t.options.Out, m)
-	if err != nil {
-		return nil, err
-	}
-	names, err := flow.IntoLabels(made.Labels)
-	if err != nil {
-		return nil, exit.With(exit.Config, err, "")
-	}
-	to := tuning{dictionarytrain.NewTuner(m), names}
-	for _, path := range t.options.Dev {
-		if err := t.read(ctx, path, to); err != nil {
-			return nil, err
-		}
-	}
-	p := to.Tune(method)
-	if m, err = m.With(p); err != nil {
-		return nil, err
-	}
-	precision, recall, f1 := to.F1(p)
-	h := m.Header()
-	h.Scores = map[string]float64{"strict_precision": precision, "strict_recall": recall, "strict_f1": f1}
-	return m.WithHeader(h).(*dictionary.Model), nil
-}
-
-// tuning is a sink that hands labelled notes to a tuner.
-type tuning struct {
-	*dictionarytrain.Tuner
-	names func(pipeline.Category) pipeline.Category
-}
-
-func (t tuning) Put(b *pipeline.Batch) error {
-	var gold []pipeline.Span
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
-		gold = append(gold[:0], b.Gold.At(i)...)
-		for k := range gold {
-			gold[k].Category = t.names(gold[k].Category)
-		}
-		t.Add(b.Text.At(i), b.Tokens.At(i), gold)
-	}
-	return nil
-}
-
 func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	data, err := (&flow.Model{Model: m}).File()
 	if err != nil {
@@ -190,9 +137,6 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	if t.JSON {
 		return json.NewEncoder(t.Out).Encode(map[string]any{"message_type": "train", "model": t.options.Out, "bytes": len(data), "header": h})
 	}
-	if _, err := t.Printf("%s: %.1f MB, %s model of %d words, %d words counted in the archive\n",
-		t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive); err != nil {
-		return err
-	}
-	return printScoresOf(t.Out, m.Header())
+	_, err = t.Printf("%s: %.1f MB, %s model of %d words, %d words counted in the archive\n", t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive)
+	return err
 }

@@ -1,0 +1,23 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// OwnFolder makes the folder of a verb, which is for its owner alone, and refuses one that holds what others have put there: the
+// verb knows its own by their names.
+func OwnFolder(dir, verb string, own func(name string) bool) error {
+	entries, _ := os.ReadDir(dir) // MkdirAll says what is wrong with it
+	mine := func(e os.DirEntry) bool { return own(e.Name()) }
+	for _, e := range entries {
+		if e.Name() != "lost+found" && !slices.ContainsFunc(entries, mine) {
+			return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and %s did not make it", filepath.Join(dir, e.Name()), verb)
+		}
+	}
+	return errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700))
+}
