@@ -3,7 +3,6 @@ package score
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -87,19 +86,5 @@ func (s *Scorer) DifferenceInterval(other *Scorer, m Measure, draws int, seed ui
 	if err := s.comparable(other); err != nil || len(s.rows) == 0 || draws <= 0 {
 		return Interval{}, err
 	}
-	random := rand.New(rand.NewPCG(seed, 0xd1ff))
-	var values [3][]float64
-	for range draws {
-		var a, b total
-		for range s.rows {
-			i := random.IntN(len(s.rows))
-			a.add(s.rows[i][m], 1)
-			b.add(other.rows[i][m], 1)
-		}
-		d := minus(a.ratios(1), b.ratios(1))
-		for k, v := range [3]float64{d.Precision, d.Recall, d.F1} {
-			values[k] = append(values[k], v)
-		}
-	}
-	return Interval{middle(values[0]), middle(values[1]), middle(values[2])}, nil
+	return gained(other.column(m), s.column(m), draws, seed, 0xd1ff), nil
 }

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -52,7 +51,8 @@ func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all 
 	}
 	for name, at := range of {
 		for _, masked := range []bool{false, true} {
-			now, was := tallied(s.entities, at, masked), tallied(before.entities, at, masked)
+			now, after := tallied(s.entities, at, masked)
+			was, earlier := tallied(before.entities, at, masked)
 			d := RecallDifference{Category: name, Masked: masked, Gold: len(at)}
 			for _, i := range at {
 				switch had, has := before.entities[i].found(masked), s.entities[i].found(masked); {
@@ -62,8 +62,8 @@ func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all 
 					d.Gained++
 				}
 			}
-			d.Was, d.Now = ratio(whole(was), int64(len(at))), ratio(whole(now), int64(len(at)))
-			d.Ends = drawn(was, now, draws, rand.New(rand.NewPCG(seed, 0xca7e)))
+			d.Was, d.Now = earlier.ratios(1).Recall, after.ratios(1).Recall
+			d.Ends = gained(was, now, draws, seed, 0xca7e).Recall
 			all = append(all, d)
 		}
 	}
@@ -79,43 +79,21 @@ func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all 
 	return all, nil
 }
 
-// tallied counts some entities by note: those found, and all.
-func tallied(entities []entity, at []int, masked bool) (notes [][2]int64) {
+// tallied counts some entities by note, and altogether.
+func tallied(entities []entity, at []int, masked bool) (notes []count, all total) {
 	last := int32(-1)
 	for _, i := range at {
 		e := entities[i]
 		if e.note != last {
-			notes, last = append(notes, [2]int64{}), e.note
+			notes, last = append(notes, count{}), e.note
+		}
+		one := count{gold: 1}
+		if e.found(masked) {
+			one.found = 1
 		}
 		n := &notes[len(notes)-1]
-		n[1]++
-		if e.found(masked) {
-			n[0]++
-		}
+		n.gold, n.found = n.gold+1, n.found+one.found
+		all.add(one, 1)
 	}
-	return notes
-}
-
-func whole(notes [][2]int64) (found int64) {
-	for _, n := range notes {
-		found += n[0]
-	}
-	return found
-}
-
-// drawn returns the middle 95 % of the difference of two recalls of the same notes.
-func drawn(was, now [][2]int64, draws int, random *rand.Rand) [2]float64 {
-	if draws <= 0 {
-		return [2]float64{}
-	}
-	values := make([]float64, 0, draws)
-	for range draws {
-		var more, gold int64
-		for range was {
-			i := random.IntN(len(was))
-			more, gold = more+now[i][0]-was[i][0], gold+was[i][1]
-		}
-		values = append(values, ratio(more, gold))
-	}
-	return middle(values)
+	return notes, all
 }

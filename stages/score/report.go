@@ -115,7 +115,6 @@ func (s *Scorer) Report() *Report {
 		GoldSpans: sum[Strict].gold, SystemSpans: sum[Strict].system,
 		Beta: s.o.Beta, Draws: max(s.o.Draws, 0), Seed: s.o.Seed, Errors: s.errors,
 	}
-	intervals := s.bootstrap()
 	for m := range numMeasures {
 		if s.tokens == 0 && (m == Tokens || m == MaskedTokens) {
 			continue
@@ -126,8 +125,8 @@ func (s *Scorer) Report() *Report {
 		x := Measured{Name: m.String(), Gold: sum[m].gold, Found: sum[m].found, System: sum[m].system, Right: sum[m].right}
 		x.Ratios = sum[m].ratios(s.o.Beta)
 		x.Macro = s.macro(m)
-		if intervals != nil {
-			x.Interval = &intervals[m]
+		if s.o.Draws > 0 && len(s.rows) > 0 {
+			x.Interval = new(gained(make([]count, len(s.rows)), s.column(m), s.o.Draws, s.o.Seed, 0x5c07e))
 		}
 		r.Measures = append(r.Measures, x)
 	}
@@ -254,59 +253,55 @@ func (s *Scorer) byCategory(r *Report) {
 	}
 }
 
-// bootstrap draws as many notes as there are, with replacement, again and
-// again, and returns the middle 95 % of each ratio. Notes with the same
-// counts are alike, and short notes have few different ones, so a draw counts
-// kinds of notes and sums over kinds.
-func (s *Scorer) bootstrap() []Interval {
-	if s.o.Draws <= 0 || len(s.rows) == 0 {
-		return nil
+// column returns the counts of all notes for a measure.
+func (s *Scorer) column(m Measure) (all []count) {
+	for i := range s.rows {
+		all = append(all, s.rows[i][m])
 	}
-	kinds, kindOf := s.kinds()
-	random := rand.New(rand.NewPCG(s.o.Seed, 0x5c07e))
-	values := make([][3][]float64, numMeasures)
-	drawn := make([]int64, len(kinds))
-	for range s.o.Draws {
-		clear(drawn)
-		for range s.rows {
-			drawn[kindOf[random.IntN(len(s.rows))]]++
-		}
-		for m := range numMeasures {
-			var t total
-			for k, times := range drawn {
-				t.add(kinds[k][m], times)
-			}
-			r := t.ratios(1)
-			for k, v := range [3]float64{r.Precision, r.Recall, r.F1} {
-				values[m][k] = append(values[m][k], v)
-			}
-		}
-	}
-	out := make([]Interval, numMeasures)
-	for m := range out {
-		out[m] = Interval{middle(values[m][0]), middle(values[m][1]), middle(values[m][2])}
-	}
-	return out
+	return all
 }
 
-// kinds returns the different rows and which of them each note has.
-func (s *Scorer) kinds() (kinds []row, kindOf []int32) {
-	index := make(map[row]int32)
-	kindOf = make([]int32, len(s.rows))
-	for i, r := range s.rows {
-		k, ok := index[r]
+// gained draws as many notes as there are, with replacement, again and again, and returns the middle 95 % of what each ratio
+// of now is higher than that of was, over the same draws: the paired bootstrap. Notes with the same
+// counts are alike, and short notes have few different ones, so a draw counts
+// kinds of notes and sums over kinds.
+func gained(was, now []count, draws int, seed, stream uint64) Interval {
+	index, kinds, kindOf := map[[2]count]int{}, [][2]count{}, make([]int, len(now))
+	for i := range now {
+		pair := [2]count{was[i], now[i]}
+		k, ok := index[pair]
 		if !ok {
-			k = int32(len(kinds))
-			index[r] = k
-			kinds = append(kinds, r)
+			k = len(kinds)
+			index[pair], kinds = k, append(kinds, pair)
 		}
 		kindOf[i] = k
 	}
-	return kinds, kindOf
+	random := rand.New(rand.NewPCG(seed, stream))
+	var values [3][]float64
+	drawn := make([]int64, len(kinds))
+	for range draws {
+		clear(drawn)
+		for range now {
+			drawn[kindOf[random.IntN(len(now))]]++
+		}
+		var a, b total
+		for k, times := range drawn {
+			a.add(kinds[k][0], times)
+			b.add(kinds[k][1], times)
+		}
+		d := minus(b.ratios(1), a.ratios(1))
+		for k, v := range [3]float64{d.Precision, d.Recall, d.F1} {
+			values[k] = append(values[k], v)
+		}
+	}
+	return Interval{middle(values[0]), middle(values[1]), middle(values[2])}
 }
 
 // middle returns the 2.5 % and 97.5 % percentiles, rounded outwards.
-func middle(values []float64) [2]float64 {
+func middle(values []float64) (ends [2]float64) {
+	if len(values) == 0 {
+		return ends
+	}
 	slices.Sort(values)
 	last := float64(len(values) - 1)
 	return [2]float64{values[int(math.Floor(0.025*last))], values[int(math.Ceil(0.975*last))]}
