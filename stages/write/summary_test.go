@@ -1,0 +1,59 @@
+package write
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"testing"
+)
+
+func summaryOf(fields ...string) []byte {
+	data := []byte(summaryMagic)
+	for _, f := range fields {
+		data = append(binary.LittleEndian.AppendUint64(data, uint64(len(f))), f...)
+	}
+	return data
+}
+
+func TestParseSummary(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data []byte
+		ok   bool
+	}{
+		{"three fields", summaryOf("ids", "", "quasi"), true},
+		{"two", summaryOf("ids", "x"), false},
+		{"four", summaryOf("ids", "x", "y", "z"), false},
+		{"a byte more", append(summaryOf("", "", ""), 0), false},
+		{"a byte fewer", summaryOf("", "", "abc")[:len(summaryOf("", "", "abc"))-1], false},
+		{"half a length", summaryOf("", "")[:len(summaryMagic)+12], false},
+		{"nothing", nil, false},
+		{"another file", []byte("PAR1"), false},
+	} {
+		s, err := ParseSummary(c.data)
+		if (err == nil) != c.ok || c.ok && (string(s.IDs) != "ids" || len(s.Candidates) != 0 || string(s.Quasi) != "quasi") {
+			t.Errorf("%s: %q %q %q, %v", c.name, s.IDs, s.Candidates, s.Quasi, err)
+		}
+	}
+	r, err := SummaryIDs(bytes.NewReader(summaryOf("ids", "x", "y")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); string(got) != "ids" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := SummaryIDs(bytes.NewReader([]byte(summaryMagic))); err == nil {
+		t.Error("no length: no error")
+	}
+}
+
+func FuzzParseSummary(f *testing.F) {
+	f.Add(summaryOf("ids", "candidates", "quasi"))
+	f.Add(append(summaryOf("", ""), bytes.Repeat([]byte{0xFF}, 8)...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseSummary(data)
+		if err == nil && !bytes.Equal(summaryOf(string(s.IDs), string(s.Candidates), string(s.Quasi)), data) {
+			t.Fatal("what was read is not what stands there")
+		}
+	})
+}
