@@ -15,7 +15,7 @@ BUILD      = $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.versi
 # what make release does: nothing leaves this machine; with a tag and a token, RELEASE= publishes and signs
 RELEASE   ?= --snapshot --skip=sign,publish
 
-.PHONY: help build run test race fuzz torture lint work bench archive price transfer models papers schema release wheel python interop cloud clean
+.PHONY: help build run test race fuzz torture lint work bench archive price transfer models english papers schema release wheel python interop cloud clean
 .DEFAULT_GOAL = build
 
 help: ## these lines
@@ -78,6 +78,9 @@ models: build ## the embedded models, and the sample archive, again (../shared/d
 	for model in cascade inverse; do scripts/data/models.sh $$model || exit 1; done
 	rm -rf $(SAMPLE) $(SAMPLE).gold
 	bin/velum teach synth --notes 3100 --seed 2026 --split train --reports 0.008 --months 2 --out $(SAMPLE) --to archive
+
+english: build ## a CRF for notes in English, from the hands in scripts/data/hands-en: ENGLISH=--left-out scores hands that it has not heard
+	python3 scripts/data/english.py $(ENGLISH)
 
 papers: build ## the papers' models by name, as the papers measured them (../shared/data): PAPERS="--only v ngrid"
 	python3 scripts/bench/papers.py $(PAPERS)

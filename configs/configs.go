@@ -68,11 +68,7 @@ const RarePack = "rare"
 
 // PackVersion changes with the rules and lists of words that ship: what was
 // masked with others is not taken for done.
-const PackVersion = "rules-8"
-
-// Words returns the lists of words that the rules of stages/resolve go by: a
-// file of rules without networks (see models/tag/rules).
-func Words() ([]byte, error) { return read("list of words", "rules/words.atn") }
+const PackVersion = "rules-9"
 
 // Pack returns the rules of that name.
 func Pack(name string) ([]byte, error) { return read("pack of rules", "rules/"+name+".atn") }

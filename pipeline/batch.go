@@ -119,6 +119,21 @@ func AddLanguage(code string) (Language, error) {
 	return Language(len(languageNames) - 1), nil
 }
 
+// Languages is a set of languages, a bit each: those that a model has heard. None are Spanish and Catalan.
+type Languages uint16
+
+// Foreign tells whether a note is in none of these languages, or is no running text, by its language and words.
+func (s Languages) Foreign(l Language, w Words) bool {
+	home := Languages(1<<Spanish | 1<<Catalan)
+	if s == 0 {
+		s = home
+	}
+	if s&home != 0 {
+		s |= 1 << MixedLanguage
+	}
+	return l != UnknownLanguage && s>>l&1 == 0 || w.Foreign()
+}
+
 // Words counts the words of a note that were looked at to tell its language, and
 // those of them that the languages at hand do not have.
 type Words struct{ Seen, Unknown uint8 }

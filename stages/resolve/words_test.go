@@ -5,23 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/configs"
 	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // shipped are the lists of words that ship.
-var shipped = func() networks.Words {
-	text, err := configs.Words()
-	if err != nil {
-		panic(err)
-	}
-	words, err := networks.Words(nil).Change(string(text))
-	if err != nil {
-		panic(err)
-	}
-	return words
-}()
+var shipped = networks.ShippedWords()
 
 // defaults are the options of a label set, with words.
 func defaults(labels string) (Options, error) { return Defaults(labels, shipped) }

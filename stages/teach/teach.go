@@ -39,6 +39,8 @@ type Sink struct {
 	Spans          int // gold spans of categories that are learned
 	OffBorder      int // of these, spans that do not start and end at a token border
 
+	languages [pipeline.MaxLanguages]int // notes
+
 	matches []pipeline.Match
 	tags    []pipeline.Tag
 	spans   []pipeline.Span
@@ -63,6 +65,7 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		}
 		s.mapSpans(b.Gold.At(i))
 		s.count(tokens)
+		s.languages[b.Language[i]]++
 		if cap(s.tags) < len(tokens) {
 			s.tags = make([]pipeline.Tag, len(tokens)*2)
 		}
@@ -73,6 +76,16 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		}
 	}
 	return nil
+}
+
+// Heard are the codes of the languages that a tenth of the notes or more are in.
+func (s *Sink) Heard() (codes []string) {
+	for l, n := range s.languages {
+		if l := pipeline.Language(l); n*10 >= max(s.Notes, 1) && l != pipeline.UnknownLanguage && l != pipeline.MixedLanguage {
+			codes = append(codes, l.String())
+		}
+	}
+	return codes
 }
 
 func (s *Sink) mapSpans(gold []pipeline.Span) {

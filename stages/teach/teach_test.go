@@ -46,7 +46,7 @@ func TestPut(t *testing.T) {
 		}
 		b.Text.Append(text)
 		b.Gold.Append(spans...)
-		b.Reason = append(b.Reason, pipeline.Sound)
+		b.Reason, b.Language = append(b.Reason, pipeline.Sound), append(b.Language, pipeline.Catalan)
 		at := int32(0)
 		for w := range strings.FieldsSeq(string(text)) {
 			b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: at, End: at + int32(len(w))})

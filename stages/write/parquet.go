@@ -46,8 +46,9 @@ type UnitOptions struct {
 	// line, byte, and what breaks the format. They stand in the quarantine. None: nobody knows.
 	Places [3]string
 
-	Centers bool   // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
-	Dates   string // how dates were moved, for the metadata of public parts; "": they were not
+	Heard   pipeline.Languages // by the model: notes in others are counted
+	Centers bool               // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
+	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not
 }
 
 // A Shortlist says which of the notes that were chosen in a unit are kept with
@@ -441,7 +442,8 @@ func (u *Unit) putNotes(b *pipeline.Batch) error {
 			u.counted.parts.Note(tally.ByCenter, u.values[at:], conf)
 		}
 		u.counted.confidence[tally.Bin(conf)]++
-		u.counted.risk.Note(conf, language, valueAt(b.Words, i, pipeline.Words{}), 0) // spans are counted by category
+		words := valueAt(b.Words, i, pipeline.Words{})
+		u.counted.risk.Note(conf, u.o.Heard.Foreign(language, words), words, 0) // spans are counted by category
 	})
 }
 

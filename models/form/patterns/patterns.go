@@ -38,7 +38,8 @@ const Version = "patterns-8"
 // patterns-4 knew no values behind far cues (of 31,280 labelled notes 7 have
 // another match); up to patterns-5 "año" was of a date, and a range one date;
 // patterns-6 knew fewer cues of foreign documents and forms of high ages; patterns-7 had
-// other scores of telephones, and Spanish accounts with wrong check digits.
+// other scores of telephones, Spanish accounts with wrong check digits, and no words of
+// Basque and Galician.
 func Near(version string) bool {
 	return slices.Contains([]string{Version, "patterns-4", "patterns-5", "patterns-6", "patterns-7"}, version)
 }

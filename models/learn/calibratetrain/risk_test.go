@@ -21,7 +21,7 @@ func writers(n, notes int, spread float64, seed uint64) []calibrate.Source {
 		level := -3 + 2*r.NormFloat64()
 		for range notes {
 			doubt := 1 / (1 + math.Exp(-level-1.5*r.NormFloat64()))
-			s.Note(float32(1-doubt), pipeline.Spanish, pipeline.Words{Seen: 10, Unknown: 2}, 1)
+			s.Note(float32(1-doubt), false, pipeline.Words{Seen: 10, Unknown: 2}, 1)
 		}
 		leak(s, spread*r.NormFloat64(), r)
 	}

@@ -52,9 +52,9 @@ func TestCholesky(t *testing.T) {
 
 func TestSource(t *testing.T) {
 	var s Source
-	s.Note(1, pipeline.Spanish, pipeline.Words{Seen: 10, Unknown: 2}, 3)
-	s.Note(0.5, pipeline.English, pipeline.Words{Seen: 6}, 1)
-	s.Note(0.25, pipeline.Catalan, pipeline.Words{Seen: 4, Unknown: 3}, 0) // most of its words are unknown
+	s.Note(1, false, pipeline.Words{Seen: 10, Unknown: 2}, 3)
+	s.Note(0.5, true, pipeline.Words{Seen: 6}, 1)
+	s.Note(0.25, true, pipeline.Words{Seen: 4, Unknown: 3}, 0)
 	s.Leaks[17] = 1
 	var sum Source
 	sum.Add(&s)

@@ -88,14 +88,14 @@ var DoubtOdds = func() (z [DoubtBins]float64) {
 	return z
 }()
 
-// Note counts a note: how sure its tags are, what language it is in, and how many spans it has.
-func (s *Source) Note(confidence float32, language pipeline.Language, words pipeline.Words, spans int) {
+// Note counts a note: how sure its tags are, whether it is in a language that the model has not heard, its words, and how many spans it has.
+func (s *Source) Note(confidence float32, foreign bool, words pipeline.Words, spans int) {
 	s.Notes[DoubtBin(confidence)]++
 	s.Words += int64(words.Seen)
 	s.Unknown += int64(words.Unknown)
 	s.Spans += int64(spans)
 	s.Told++
-	if language == pipeline.English || words.Foreign() {
+	if foreign {
 		s.Foreign++
 	}
 }

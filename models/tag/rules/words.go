@@ -10,10 +10,25 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // Words are lists of words by name: what the rules of stages/resolve go by.
 type Words map[string][]string
+
+var shipped = Words{}
+
+func init() {
+	locale.Read("rules", func(_ pipeline.Language, section, words []string) error {
+		name := strings.Join(section, " ")
+		shipped[name] = append(shipped[name], words...)
+		return nil
+	})
+}
+
+// ShippedWords are the lists that the files of models/word/locale hold.
+func ShippedWords() Words { return maps.Clone(shipped) }
 
 // Change returns the lists as a file changes them, which is one of rules without
 // networks:

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // Header describes a model. It stands as JSON at the head of its
@@ -18,6 +19,7 @@ type Header struct {
 	Fingerprints map[string]string  `json:"fingerprints,omitempty"` // data, gazetteer, patterns...
 	Resources    []Resource         `json:"resources,omitempty"`    // that the file holds, in the template's order
 	Training     Training           `json:"training"`
+	Languages    []string           `json:"languages,omitempty"` // that a tenth of the training notes or more are in; none: es and ca
 	Scores       map[string]float64 `json:"scores,omitempty"`
 	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
 	Measured     *Measured          `json:"measured,omitempty"`    // scores and dial are those of real notes; nil: of others, or none
@@ -30,6 +32,16 @@ type Header struct {
 func (h Header) With(made Header) Header {
 	h.Name, h.Scores, h.RecallDial, h.Measured, h.Risk, h.Parent = made.Name, made.Scores, made.RecallDial, made.Measured, made.Risk, made.Parent
 	return h
+}
+
+// Heard are the languages that the model has heard.
+func (h Header) Heard() (heard pipeline.Languages) {
+	for _, code := range h.Languages {
+		if l, known := pipeline.ParseLanguage(code); known {
+			heard |= 1 << l
+		}
+	}
+	return heard
 }
 
 // PatternsPrint is the fingerprint that names the patterns whose matches a

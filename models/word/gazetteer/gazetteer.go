@@ -79,12 +79,18 @@ var Default = sync.OnceValue(func() *Gazetteer {
 // little of a word beside it, and taggers would have to be trained anew with
 // every name that is added.
 var Names = sync.OnceValue(func() *Gazetteer {
-	g, err := compile(ShippedNames())
+	g, err := compile(ShippedNames(), added...)
 	if err != nil {
 		panic(fmt.Sprintf("gazetteer: embedded names: %v", err)) // a test compiles them
 	}
 	return g
 })
+
+// added are entries of Names that stand in no list of their own.
+var added []Entry
+
+// AddName adds an entry to Names, which has not been asked for yet.
+func AddName(e Entry) { added = append(added, e) }
 
 // Shipped returns the files of the lists that velum ships, ShippedNames those of
 // Names.
@@ -172,7 +178,7 @@ func parseLine(line string, class *Class) (e Entry, err error) {
 
 // compile reads all lists of the folder into one table. See Entries for the
 // format of a list.
-func compile(files fs.FS) (*Gazetteer, error) {
+func compile(files fs.FS, more ...Entry) (*Gazetteer, error) {
 	g := &Gazetteer{}
 	g.resize(1 << 17) // of the shipped lists: to grow is to enter all again
 	var print xxh3.Hasher
@@ -193,6 +199,9 @@ func compile(files fs.FS) (*Gazetteer, error) {
 	}
 	print.Write(line)
 	g.print = print.Sum64()
+	for _, e := range more {
+		folded = g.enter(e, folded)
+	}
 	return g, nil
 }
 

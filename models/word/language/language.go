@@ -1,7 +1,7 @@
 // Package language tells the language of a note: Spanish, Catalan, English,
-// a mixture of them, or none that can be told; and how many of its words are
-// none that notes of those at hand have. In: text and tokens. Out:
-// pipeline.Language, pipeline.Words.
+// a mixture of them, one of those whose function words stand in models/word/locale,
+// or none that can be told; and how many of its words are none that notes of those
+// at hand have. In: text and tokens. Out: pipeline.Language, pipeline.Words.
 //
 // The model is a multinomial logistic regression over the words and the byte
 // trigrams of the first words of a note, hashed into [Size] buckets. Spanish
@@ -10,11 +10,17 @@
 // alone were not enough for notes of five words with abbreviations; trigrams
 // over accents that people leave out need the training with and without
 // accents that weights_test.go does.
+//
+// Every other language is told by its function words alone, which is enough to say
+// that a note is in none of the three: of words that these have too none counts.
 package language
 
 import (
 	_ "embed"
+	"math/bits"
 
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -83,12 +89,12 @@ const (
 )
 
 // Of returns the language of a text with these tokens, and what of its first
-// words is known.
-func Of(text []byte, tokens []pipeline.Token) (pipeline.Language, pipeline.Words) {
+// words is known; of a note in a language without a list of common words nothing is counted.
+func Of(text []byte, tokens []pipeline.Token) (told pipeline.Language, counted pipeline.Words) {
 	var e evidence
-	var counted pipeline.Words
 	var sum uint32
-	words, features := 0, 0
+	var votes [pipeline.MaxLanguages]int // function words of other languages
+	words, features, most := 0, 0, 0
 	for _, t := range tokens {
 		if !Word(text, t) {
 			continue
@@ -99,6 +105,14 @@ func Of(text []byte, tokens []pipeline.Token) (pipeline.Language, pipeline.Words
 			counted.Seen++
 			if !known(form) {
 				counted.Unknown++
+			}
+		}
+		switch of := functions.languages(form); {
+		case of&(1<<pipeline.English) != 0:
+			votes[pipeline.English]++
+		case of&modelled == 0:
+			for ; of != 0; of &= of - 1 {
+				votes[bits.TrailingZeros16(of)]++
 			}
 		}
 		for _, k := range buckets[:n] {
@@ -113,8 +127,53 @@ func Of(text []byte, tokens []pipeline.Token) (pipeline.Language, pipeline.Words
 		}
 	}
 	e.add(sum, features)
-	return e.language(), counted
+	told = e.language()
+	for l, n := range votes {
+		if l == int(pipeline.English) {
+			if told == pipeline.English && n*englishPart >= words { // else it may be German, or no text at all
+				counted = pipeline.Words{}
+			}
+		} else if n >= max(fewVotes, most+1) && n*votesPart >= words {
+			told, counted, most = pipeline.Language(l), pipeline.Words{}, n
+		}
+	}
+	return told, counted
 }
+
+// functionWords are the function words of languages by their hash (Features), a bit for each language.
+type functionWords struct {
+	of     map[uint32]uint16
+	filter [1 << 10]uint64 // bits of some of the hash: most words of a note are in no list
+}
+
+var functions = functionWords{of: map[uint32]uint16{}}
+
+func init() {
+	locale.Read("function", func(l pipeline.Language, _, words []string) error {
+		for _, w := range words {
+			for _, written := range [...][]byte{[]byte(w), gazetteer.Fold(nil, []byte(w))} { // with and without accents
+				_, form := Features(new([MaxFeatures]uint16), written)
+				functions.of[form] |= 1 << l
+				functions.filter[form&0xFFFF>>6] |= 1 << (form & 63)
+			}
+		}
+		return nil
+	})
+}
+
+func (f *functionWords) languages(form uint32) uint16 {
+	if f.filter[form&0xFFFF>>6]>>(form&63)&1 == 0 {
+		return 0
+	}
+	return f.of[form]
+}
+
+const (
+	modelled    = 1<<pipeline.Spanish | 1<<pipeline.Catalan | 1<<pipeline.English // the languages that have weights
+	fewVotes    = 2                                                               // function words that a language needs,
+	votesPart   = 6                                                               // and one of so many words at least
+	englishPart = 12                                                              // English ones among so many words for a note to be English and not another language without weights
+)
 
 // evidence is the log-odds of Catalan and English against Spanish: over all,
 // and how much of it speaks for and against Catalan, chunk by chunk.

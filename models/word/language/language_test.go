@@ -29,6 +29,12 @@ func tokens(text string) (list []pipeline.Token) {
 	return list
 }
 
+// Languages of models/word/locale that have no weights.
+var (
+	basque, _   = pipeline.ParseLanguage("eu")
+	galician, _ = pipeline.ParseLanguage("gl")
+)
+
 var notes = []struct {
 	want pipeline.Language
 	text string
@@ -50,6 +56,11 @@ var notes = []struct {
 	{pipeline.English, "He fell yesterday and his wrist still hurts when he moves it"},
 	{pipeline.MixedLanguage, "Ayer vino por la tarde porque le dolía mucho la cabeza y tenía fiebre. Avui la mare explica que ja es troba millor i que no li fa mal res"},
 	{pipeline.MixedLanguage, "avui no ha volgut esmorzar i diu que li fa molt de mal la panxa. El padre refiere que ayer también estaba así y que no quiso cenar nada"},
+	{basque, "Gaixoa ondo dago, ez du minik eta bihar etxera doa"},
+	{basque, "EZ DU SUKARRIK BAINA EZTULA DAUKA, SEMEAREKIN ETORRI DA"},
+	{galician, "A paciente refire dor no xeonllo dende onte, sen febre"},
+	{galician, "Vén co fillo, di que non durmiu e que xa non toma as pastillas"},
+	{pipeline.Spanish, "La paciente se llama Ane, es de Ondarroa y vive con su ama"},
 	{pipeline.UnknownLanguage, ""},
 	{pipeline.UnknownLanguage, "120/80 37.2 98% 2-0-2"},
 	{pipeline.UnknownLanguage, "¿? 2º"},

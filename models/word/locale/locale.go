@@ -56,6 +56,13 @@ func init() {
 		}
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return int(a.language) - int(b.language) })
+	Read("names", func(_ pipeline.Language, section, words []string) error {
+		class, err := gazetteer.ParseClass(strings.Join(section, " "))
+		for _, w := range words {
+			gazetteer.AddName(gazetteer.Entry{Form: strings.ReplaceAll(w, "_", " "), Class: class})
+		}
+		return err
+	})
 }
 
 // take adds a file to those that there are.

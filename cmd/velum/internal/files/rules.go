@@ -85,19 +85,10 @@ func Mistakes(path string, err error) (all []exit.Mistake) {
 	return nil
 }
 
-// shippedWords are the lists of words that ship.
-var shippedWords = sync.OnceValues(func() (rules.Words, error) {
-	text, err := configs.Words()
-	if err != nil {
-		return nil, err
-	}
-	return rules.Words(nil).Change(string(text))
-})
-
 // Words are the lists that the rules of resolve go by: those that ship, as the
 // files change them, one after another.
-func Words(paths ...string) (rules.Words, error) {
-	words, err := shippedWords()
+func Words(paths ...string) (words rules.Words, err error) {
+	words = rules.ShippedWords()
 	for _, path := range paths {
 		text, unread := os.ReadFile(path)
 		if unread != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/word/locale"
 )
 
 // An origin says where a value came from.
@@ -89,6 +90,15 @@ func Load(s Sources) (*Config, error) {
 	if c.Read.Categories != "" {
 		if err := configs.AddCategories(c.Read.Categories); err != nil {
 			l.mistakes = append(l.mistakes, c.Mistake("read.categories", c.Read.Categories+": "+err.Error(), "write it as configs/categories.yaml"))
+		}
+	}
+	for _, path := range c.Read.Languages {
+		words, err := os.ReadFile(path)
+		if err == nil {
+			err = locale.Add(string(words))
+		}
+		if err != nil {
+			l.mistakes = append(l.mistakes, c.Mistake("read.languages", path+": "+err.Error(), "`velum help languages` has an example"))
 		}
 	}
 	l.mistakes = append(l.mistakes, c.contradictions()...)

@@ -65,6 +65,7 @@ type Read struct {
 	Encoding     string
 	Delimiter    string
 	Categories   string
+	Languages    []string
 	Labels       map[string]string
 	SkipUnknown  bool
 	Keep         []string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -75,6 +76,8 @@ type Shift struct {
 	Lowest float64 `json:"lowest,omitempty"` // of the sources, or what is taken for them
 	Most   float64 `json:"highest,omitempty"`
 	Beyond bool    `json:"beyond"` // further away than the light allows
+
+	Languages []string `json:"languages,omitempty"` // that the model has not heard, of one note in a hundred or more
 }
 
 // Reading sums up the finds of people who read a random sample of this output.
@@ -111,6 +114,7 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	enough := s.Told >= fewNotes
 	foreign := foreignOf(c)
 	r.compare("language", s.ForeignShare(), foreign, foreign[1]+shiftLanguage, enough)
+	r.Unlike[0].Languages = unheard(&m.Counts, in.Model.Heard())
 	r.compare("words", s.UnknownShare(), unknown, unknown[1]+shiftWords, enough)
 	if c == nil {
 		return r
@@ -140,6 +144,17 @@ const (
 	shiftSpans    = 5    // times more or fewer spans a note: writers lie up to twenty times apart, wards of one hospital up to ten
 	shiftDoubt    = 1.5  // mean log odds of doubt: writers of one corpus lie within 2, and 4 is what lies between short notes and reports
 )
+
+// unheard are the codes of the languages of one masked note in a hundred or more that the model has not heard.
+func unheard(c *commit.Counts, heard pipeline.Languages) (codes []string) {
+	for code, n := range c.Tally.By(tally.Language) {
+		if l, known := pipeline.ParseLanguage(code); known && n*100 >= c.Masked && heard.Foreign(l, pipeline.Words{}) {
+			codes = append(codes, code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
+}
 
 // foreignOf is the range of the share of notes in another language that the model, or else
 // any model, was calibrated on.
@@ -254,7 +269,7 @@ func (r *Risk) compare(what string, here float64, known calibrate.Range, most fl
 }
 
 func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, least, most float64, enough bool) {
-	r.Unlike = append(r.Unlike, Shift{what, Rounded(here), Rounded(known[0]), Rounded(known[1]), enough && (here > most || here < least)})
+	r.Unlike = append(r.Unlike, Shift{What: what, Here: Rounded(here), Lowest: Rounded(known[0]), Most: Rounded(known[1]), Beyond: enough && (here > most || here < least)})
 }
 
 // public returns the part that may be given away: the finds of people. The language of notes, their
@@ -293,7 +308,11 @@ func (r *Report) judgeRisk() {
 			if s.What == "spans" || s.What == "confidence" {
 				as = number
 			}
-			r.find(expected, key, as(s.Here), as(s.Lowest), as(s.Most))
+			said := []value{as(s.Here), as(s.Lowest), as(s.Most)}
+			if s.What == "language" {
+				said = append(said, name(cmp.Or(strings.Join(s.Languages, ", "), "?")))
+			}
+			r.find(expected, key, said...)
 		}
 	}
 	if k.Many {

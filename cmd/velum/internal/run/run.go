@@ -660,7 +660,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 		patients = input.PatientColumn
 	}
 	return write.UnitOptions{
-		Places: [3]string(input.PlaceColumns), Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
+		Places: [3]string(input.PlaceColumns), Dates: moved, Heard: m.Model.Header().Heard(), Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
 		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)

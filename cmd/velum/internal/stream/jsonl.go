@@ -220,7 +220,7 @@ func (j *jsonl) Put(b *pipeline.Batch) (err error) {
 		}
 		out = append(out, `,"`+statusColumn+`":"`...)
 		out = append(append(out, j.status(b, i)...), '"')
-		if sound && foreign(b, i) {
+		if sound && j.heard.Foreign(b.Language[i], b.Words[i]) {
 			out = append(out, `,"`+doubtColumn+`":"`+doubtLanguage+`"`...)
 		}
 		if sound {

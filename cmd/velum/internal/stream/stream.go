@@ -82,6 +82,8 @@ type shape struct {
 	tag  bool
 	unit offset.Unit
 	log  *console.Aside
+
+	heard pipeline.Languages // by the model
 }
 
 // Run moves the stream.
@@ -132,7 +134,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	}
 	risk := f.Model.Header().Risk
 	p := &passing{door: d, steady: c.SteadyMemory, counts: commit.Counts{Reasons: map[string]int64{}}, log: c.Log,
-		red: func(s *calibrate.Source) bool { return report.Foreign(s, risk) }}
+		heard: s.heard, red: func(s *calibrate.Source) bool { return report.Foreign(s, risk) }}
 	err = pipeline.Run(ctx, d, steps, p, nil)
 	if err == nil {
 		err = d.close()
@@ -168,7 +170,7 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 	if p.Encoding != input.DetectEncoding && p.Encoding != input.UTF8 {
 		return nil, exit.Errorf(exit.Config, "put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
 	}
-	s := &shape{keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &console.Aside{Log: c.Log}}
+	s := &shape{heard: f.Model.Header().Heard(), keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &console.Aside{Log: c.Log}}
 	if f.Profile != configs.OMOPProfile {
 		p.Pass = nil // the doors keep columns as they are
 	}
@@ -232,6 +234,7 @@ type passing struct {
 
 	log     *slog.Logger
 	told    calibrate.Source
+	heard   pipeline.Languages
 	red     func(*calibrate.Source) bool // a run over such notes would be
 	foreign bool                         // it was, and that was said
 }
@@ -271,7 +274,7 @@ func (p *passing) Put(b *pipeline.Batch) error {
 // run would be red.
 func (p *passing) language(b *pipeline.Batch, i int) {
 	p.told.Told++
-	if foreign(b, i) {
+	if p.heard.Foreign(b.Language[i], b.Words[i]) {
 		p.told.Foreign++
 	}
 	if !p.foreign && p.red(&p.told) {
@@ -279,11 +282,6 @@ func (p *passing) language(b *pipeline.Batch, i int) {
 		p.log.Warn("many notes are in a language that the model does not know, where it finds few names: the light of a run would be red; do not give these away before people have read a sample",
 			"doubt", doubtLanguage, "notes", p.told.Foreign, "of", p.told.Told)
 	}
-}
-
-// foreign tells whether a note is in a language that the models of velum do not know.
-func foreign(b *pipeline.Batch, i int) bool {
-	return b.Language[i] == pipeline.English || b.Words[i].Foreign()
 }
 
 // doubtLanguage stands in the field doubt of rows in a language that the model does not know.

@@ -73,7 +73,7 @@ func (t *Training) count(ctx context.Context, asked *flow.Model, path string, by
 		return exit.With(exit.Config, err, "")
 	}
 	gold := flow.Labelled{Paths: []string{path}, Config: t.cfg}
-	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, all: map[string]*calibrate.Source{}}
+	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, heard: asked.Header().Heard(), all: map[string]*calibrate.Source{}}
 	err = gold.Each(func(src pipeline.Source) error {
 		steps, err := flow.With(t.cfg, asked).TagSteps()
 		if err != nil {
@@ -98,6 +98,7 @@ type sourceSink struct {
 	scorer *score.Scorer
 	by     *regexp.Regexp // nil: the file is the source
 	file   string
+	heard  pipeline.Languages
 	all    map[string]*calibrate.Source
 }
 
@@ -114,7 +115,7 @@ func (s *sourceSink) Put(b *pipeline.Batch) error {
 			s.all[name] = c
 		}
 		s.scorer.Add(b.Text.At(i), nil, b.Gold.At(i), b.Spans.At(i))
-		c.Note(b.Conf[i], b.Language[i], b.Words[i], len(b.Spans.At(i)))
+		c.Note(b.Conf[i], s.heard.Foreign(b.Language[i], b.Words[i]), b.Words[i], len(b.Spans.At(i)))
 		if s.scorer.Left() {
 			c.Leaks[calibrate.DoubtBin(b.Conf[i])]++
 		}
