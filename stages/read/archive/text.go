@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -90,6 +91,21 @@ func beginsAsDump(name string) bool {
 	return ok
 }
 
+// endsAsParquet tells whether a file ends as Parquet does. What cannot be read is told when it is hashed.
+func endsAsParquet(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return true
+	}
+	defer f.Close() // only read
+	tail := make([]byte, 4)
+	if _, err := f.Seek(-4, io.SeekEnd); err != nil {
+		return false
+	}
+	_, err = io.ReadFull(f, tail)
+	return err != nil || string(tail[:3]) == "PAR" // of an encrypted one the last letter is another
+}
+
 // settleForms decides what the archive is made of, where the options leave it
 // to the files: Parquet and dumps, or else documents, or else tables of text, or else
 // notes of a file each. What else lies in its folders is not read, and named: see pass.
@@ -97,10 +113,15 @@ func beginsAsDump(name string) bool {
 func (a *Archive) settleForms() {
 	want := forms[a.o.Format]
 	ranks := [...]int{noForm: 0, parquetForm: 4, dumpForm: 4, documentForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
-	best := 0
+	best, broken := 0, 0
 	for i := range a.Files {
-		best = max(best, ranks[a.Files[i].form])
+		if f := &a.Files[i]; f.form == parquetForm && !endsAsParquet(f.Path) {
+			broken = ranks[f.form]
+		} else {
+			best = max(best, ranks[f.form])
+		}
 	}
+	best = cmp.Or(best, broken) // a broken file alone says what it should be; among others it does not say what these are
 	var kept, others []File
 	read := map[string]bool{}
 	for _, f := range a.Files {

@@ -112,6 +112,8 @@ func TestTextArchives(t *testing.T) {
 		{"hidden alone", map[string]string{"_b.csv": "note_id,text\n2,b\n"}, input.Options{}, nil, "", ""},
 		{"what could be notes", map[string]string{"a.csv": "note_id,text\n1,a\n", "nota.txt": "una nota"},
 			input.Options{}, []string{"1: a"}, "nota.txt: is of another format (txt) than the archive", ""},
+		{"a broken file of Parquet", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.parquet": "PAR1 and no footer"},
+			input.Options{}, []string{"1: a"}, "b.parquet: is of another format (parquet) than the archive", ""},
 		{"what nobody knows", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.xlsx": "x"},
 			input.Options{}, []string{"1: a"}, "b.xlsx: is of a format that velum does not read", ""},
 		{"what somebody has decided", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.xlsx": "x", "c.jsonl": "{}"},
