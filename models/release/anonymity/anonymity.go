@@ -79,7 +79,9 @@ func NewCounter(columns []Column) *Counter {
 func (c *Counter) Add(values []string, notes int64) {
 	var of combination
 	for i := range c.columns {
-		of[i] = c.columns[i].numberOf(values[i])
+		if c.columns[i].Hierarchy.Name != sensitive {
+			of[i] = c.columns[i].numberOf(values[i])
+		}
 	}
 	c.groups[of] += notes
 	c.notes += notes
@@ -119,7 +121,7 @@ func (c *counted) put(general string) uint32 {
 func (c *Counter) generalize() bool {
 	best := -1
 	for i := range c.columns {
-		if c.columns[i].level < c.columns[i].Hierarchy.top() && (best < 0 || len(c.columns[i].values) > len(c.columns[best].values)) {
+		if c.columns[i].level < c.columns[i].Hierarchy.top() && c.columns[i].Hierarchy.Name != sensitive && (best < 0 || len(c.columns[i].values) > len(c.columns[best].values)) {
 			best = i
 		}
 	}
@@ -233,6 +235,8 @@ type Reader struct {
 	known []map[string][]byte // by column
 	row   [][]byte
 	key   []byte
+
+	sensitive []uint64 // hashes of the sensitive values
 }
 
 // Reader returns a reader of the plan.
@@ -248,7 +252,7 @@ var suppressed = []byte(Suppressed)
 
 // general returns the values at their levels, and the hash of their group.
 func (r *Reader) general(values []string) ([][]byte, uint64) {
-	r.row, r.key = r.row[:0], r.key[:0]
+	r.row, r.key, r.sensitive = r.row[:0], r.key[:0], r.sensitive[:0]
 	for i := range r.plan.columns {
 		c, known := &r.plan.columns[i], r.known[i]
 		out, ok := known[values[i]]
@@ -264,28 +268,34 @@ func (r *Reader) general(values []string) ([][]byte, uint64) {
 			known[strings.Clone(values[i])] = out
 		}
 		r.row = append(r.row, out)
+		if c.Hierarchy.Name == sensitive {
+			r.sensitive = append(r.sensitive, xxh3.Hash(out)/MaxColumns*MaxColumns+uint64(i))
+			continue
+		}
 		r.key = append(binary.LittleEndian.AppendUint32(r.key, uint32(len(out))), out...)
 	}
 	return r.row, xxh3.Hash(r.key)
 }
 
-// GroupOf returns the group of a note: what a caller counts people by.
-func (r *Reader) GroupOf(values []string) uint64 {
-	_, group := r.general(values)
-	return group
+// GroupOf returns the group of a note, what a caller counts people by, and hashes of its sensitive values, good until the
+// next call.
+func (r *Reader) GroupOf(values []string) (group uint64, sensitive []uint64) {
+	_, group = r.general(values)
+	return group, r.sensitive
 }
 
 // Count adds groups of some notes to those of the plan.
 func (p *Plan) Count(some *Groups) { p.groups.merge(some) }
 
-// Settle suppresses the groups of fewer than k people. The suppressed notes are a
+// Settle suppresses the groups of fewer than k people, or of too much alike. The suppressed notes are a
 // group themselves, of which only is sure that it has as many people as the
 // largest that joined it, where one person may have many notes: so the smallest
 // of the others joins, too, unless every note is a person and there are k.
-func (p *Plan) Settle(everyNoteAPerson bool) {
+func (p *Plan) Settle(everyNoteAPerson bool, d Diversity) {
 	smallest, least, suppressed, before := uint64(0), int64(0), int64(0), len(p.suppressed)
+	all, notes := p.groups.values()
 	for group, n := range p.groups.people() {
-		if n < int64(p.k) || p.suppressed[group] {
+		if n < int64(p.k) || p.suppressed[group] || !d.fits(p.groups.of[group], all, notes) {
 			p.suppressed[group] = true
 			suppressed += n
 		} else if least == 0 || n < least || n == least && group < smallest {
@@ -316,6 +326,8 @@ type Sizes struct {
 	Groups     int64              `json:"groups"`           // that are left
 	Smallest   int64              `json:"smallest"`         // people in the smallest of them
 	Suppressed int64              `json:"suppressed_notes"` // notes
+	L          int                `json:"l,omitempty"`      // distinct sensitive values in the least diverse of those that are left
+	T          float64            `json:"t,omitempty"`      // how far the shares of one of them are from those of all notes
 	Notes      int64              `json:"notes"`
 	Under      [len(Limits)]int64 `json:"groups_under"`          // of fewer notes than each limit, before any was suppressed
 	UnderNotes [len(Limits)]int64 `json:"notes_in_groups_under"` // notes in them
@@ -327,6 +339,9 @@ func (s *Sizes) Add(o *Sizes) {
 	if s.Smallest == 0 || o.Smallest > 0 && o.Smallest < s.Smallest {
 		s.Smallest = o.Smallest
 	}
+	if s.T = max(s.T, o.T); s.L == 0 || o.L > 0 && o.L < s.L {
+		s.L = o.L
+	}
 	for i := range s.Under {
 		s.Under[i], s.UnderNotes[i] = s.Under[i]+o.Under[i], s.UnderNotes[i]+o.UnderNotes[i]
 	}
@@ -337,6 +352,7 @@ var Limits = [...]int64{2, 3, 5, 10, 20, 50, 100}
 
 // Sizes returns how large the groups are, after Settle.
 func (p *Plan) Sizes() (s Sizes) {
+	all, notes := p.groups.values()
 	for group, people := range p.groups.people() {
 		n := p.groups.of[group].notes
 		s.Notes += n
@@ -351,6 +367,11 @@ func (p *Plan) Sizes() (s Sizes) {
 			continue
 		}
 		s.Groups++
+		if l, t := p.groups.of[group].diversity(all, notes); len(all) > 0 {
+			if s.T = max(s.T, t); s.L == 0 || l < s.L {
+				s.L = l
+			}
+		}
 		if s.Smallest == 0 || people < s.Smallest {
 			s.Smallest = people
 		}

@@ -54,11 +54,12 @@ func anonymous(notes []note, columns []Column, k int, share float64, most int) (
 	persons := map[uint64]bool{}
 	groups, r := NewGroups(k), p.Reader()
 	for _, n := range notes {
-		groups.Add(r.GroupOf(n.values), 1, binary.LittleEndian.AppendUint64(nil, n.person))
+		group, _ := r.GroupOf(n.values)
+		groups.Add(group, 1, binary.LittleEndian.AppendUint64(nil, n.person))
 		persons[n.person] = true
 	}
 	p.Count(groups)
-	p.Settle(len(persons) == len(notes))
+	p.Settle(len(persons) == len(notes), Diversity{T: 1})
 	var rows []string
 	for _, n := range notes {
 		rows = append(rows, string(bytes.Join(r.Apply(n.values), []byte("|"))))

@@ -27,7 +27,8 @@ type Groups struct {
 
 type group struct {
 	notes  int64
-	people []uint64 // hashes, of which the first sorted are in order and different
+	values map[uint64]int64 // notes, by the hash of a sensitive value
+	people []uint64         // hashes, of which the first sorted are in order and different
 	sorted int
 }
 
@@ -37,13 +38,23 @@ func NewGroups(k int) *Groups {
 }
 
 // Add counts notes of a group. patients has eight bytes each, a hash of who has any of them; without any, every note
-// is somebody.
-func (g *Groups) Add(of uint64, notes int64, patients []byte) {
+// is somebody. values are the hashes of their sensitive values.
+func (g *Groups) Add(of uint64, notes int64, patients []byte, values ...uint64) {
 	g.patient = g.patient[:0]
 	for ; len(patients) > 0; patients = patients[8:] {
 		g.patient = append(g.patient, binary.LittleEndian.Uint64(patients))
 	}
 	g.add(of, notes, g.patient)
+	for _, v := range values {
+		g.of[of].value(v, notes)
+	}
+}
+
+func (x *group) value(v uint64, notes int64) {
+	if x.values == nil {
+		x.values = map[uint64]int64{}
+	}
+	x.values[v] += notes
 }
 
 func (g *Groups) add(of uint64, notes int64, people []uint64) {
@@ -96,6 +107,9 @@ func (g *Groups) bound() {
 func (g *Groups) merge(o *Groups) {
 	for of, x := range o.of {
 		g.add(of, x.notes, x.people)
+		for v, n := range x.values {
+			g.of[of].value(v, n)
+		}
 	}
 }
 

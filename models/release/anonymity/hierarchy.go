@@ -18,12 +18,16 @@ type Hierarchy struct {
 	levels     []func(value string) (string, bool) // between the first and the last
 }
 
+// sensitive is the name of the hierarchy of columns that groups are to differ in.
+const sensitive = "sensitive"
+
 // hierarchies is the table of them: to add one, write a line here.
 var hierarchies = []Hierarchy{
 	{"value", "the value, then nothing", nil},
 	{"number", "classes of 5, 10, 20 and 50", []func(string) (string, bool){classOf(5), classOf(10), classOf(20), classOf(50)}},
 	{"date", "month, quarter, year, five years", []func(string) (string, bool){months(1), months(3), months(12), months(60)}},
 	{"place", "province, autonomous community, country", []func(string) (string, bool){province, region, country}},
+	{sensitive, "no quasi-identifier: stays as it is, for anonymity.l and anonymity.t", nil},
 	{"postal", "three digits, two digits: the province", []func(string) (string, bool){digits(3), digits(2)}},
 }
 

@@ -40,10 +40,11 @@ func release(columns []Column, k, number int, cohorts *[]Cohort, notes []*releas
 		}
 		groups, r := NewGroups(k), plan.Reader()
 		for _, n := range mine {
-			groups.Add(r.GroupOf(n.values), 1, binary.LittleEndian.AppendUint64(nil, uint64(n.patient)))
+			group, _ := r.GroupOf(n.values)
+			groups.Add(group, 1, binary.LittleEndian.AppendUint64(nil, uint64(n.patient)))
 		}
 		plan.Count(groups)
-		plan.Settle(false)
+		plan.Settle(false, Diversity{T: 1})
 		for _, n := range mine {
 			n.given[number] = string(bytes.Join(r.Apply(n.values), []byte("|")))
 		}

@@ -125,7 +125,7 @@ func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 		if a.plans[cohort] = plan; plan == nil {
 			continue
 		}
-		plan.Settle(a.everyNoteAPerson())
+		plan.Settle(a.everyNoteAPerson(), anonymity.Diversity{L: a.config.Anonymity.L, T: a.config.Anonymity.T})
 		sizes := plan.Sizes()
 		if sizes.Groups > 0 && sizes.Smallest < int64(k) && sizes.Suppressed > 0 {
 			return nil, exit.Errorf(exit.Privacy, "report it", "a group of %d people is left where %d are wanted", sizes.Smallest, k)
@@ -271,7 +271,8 @@ func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan
 				if a.everyNoteAPerson() {
 					of.Patients = nil
 				}
-				some.Add(r.GroupOf(of.Values), of.Notes, of.Patients)
+				group, sensitive := r.GroupOf(of.Values)
+				some.Add(group, of.Notes, of.Patients, sensitive...)
 			})
 		}
 	}, func(_ int, some *anonymity.Groups) error { plan.Count(some); return nil })

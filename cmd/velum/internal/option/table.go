@@ -149,7 +149,8 @@ type Mask struct {
 
 // Anonymity is k-anonymity.
 type Anonymity struct {
-	K        int
+	K, L     int
+	T        float64
 	Columns  map[string]string
 	Text     map[string]string
 	Suppress float64

@@ -84,7 +84,7 @@ func (l *lastStep) String() string {
 		all = append(all, key+"="+l.config.Text(key))
 	}
 	if l.config.Anonymity.K > 0 {
-		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"), "anonymity.releases="+l.config.Text("anonymity.releases"))
+		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.l="+l.config.Text("anonymity.l"), "anonymity.t="+l.config.Text("anonymity.t"), "anonymity.suppress="+l.config.Text("anonymity.suppress"), "anonymity.releases="+l.config.Text("anonymity.releases"))
 	}
 	for _, r := range l.readings {
 		stands := int64(0)
