@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
 // roles holds the columns by the use that was guessed; nil is none.
@@ -119,6 +121,33 @@ func (t *table) settle(r roles, fits func(roles) bool) roles {
 		})
 	}
 	return r
+}
+
+// quasiWords are what columns are called that could single somebody out together, by how they are generalized. A diagnosis
+// is none of them: others should differ in it.
+var quasiWords = [][2]string{
+	{"number", "edad edat age anyo any year"},
+	{"date", birthWords + " alta ingres ingreso admission"},
+	{"postal", "cp postal zip"},
+	{"place", "municipio municipi poblacion poblacio localidad ciudad town city provincia comarca"},
+	{"value", "sexo sexe sex genero genere gender nacionalidad nacionalitat pais country etnia raza idioma profesion professio ocupacion estado civil centro centre servicio servei unidad"},
+	{"sensitive", "diag diagnostico diagnostic dx cie icd motivo motiu grd drg"},
+}
+
+// quasi are the columns that nobody took and that could single somebody out, with how they would be generalized.
+func (t *table) quasi(r *roles) (all []string) {
+	for _, c := range t.columns {
+		if c == r.text || c == r.id || c == r.patient || c == r.date || c.filled == 0 {
+			continue
+		}
+		for _, q := range quasiWords {
+			if c.called(q[1]) > 0 {
+				all = append(all, option.QuoteYAML(c.name)+": "+q[0])
+				break
+			}
+		}
+	}
+	return all
 }
 
 // best is the first column of the most points; nil if none has any.

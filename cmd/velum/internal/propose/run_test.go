@@ -32,6 +32,8 @@ const proposed = `read:
     date: FEC_NOTA                 # as 99/99/9999
   keep: []                         # columns that pass as they are; one may say who somebody is, so none by default
   # there are: FEC_NAC, SERVEI
+# together these could single somebody out (velum help extracts); to keep them, name them in read.keep too
+# anonymity: {k: 5, columns: {FEC_NAC: date, SERVEI: value}}
 `
 
 // looked is what a look at an archive prints.

@@ -208,6 +208,9 @@ func (p *proposal) yaml() []byte {
 	if left := p.left(); len(left) > 0 {
 		fmt.Fprintf(&b, "  # there are: %s\n", exit.Printable(strings.Join(left, ", ")))
 	}
+	if quasi := p.table.quasi(&p.roles); len(quasi) > 0 {
+		fmt.Fprintf(&b, "# together these could single somebody out (velum help extracts); to keep them, name them in read.keep too\n# anonymity: {k: 5, columns: {%s}}\n", exit.Printable(strings.Join(quasi, ", ")))
+	}
 	b.WriteString("# a policy that wants a key (velum help masking): velum night makes this file, and you keep a copy of it\n# key: {file: velum.key}\n")
 	return []byte(b.String())
 }
