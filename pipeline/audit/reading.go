@@ -30,15 +30,7 @@ type Reading struct {
 	Before []string `json:"journals_before,omitempty"` // ends of journals of earlier readings, on which these journals go on
 	Others int64    `json:"others,omitempty"`          // further readings of the same output, see Standing; never in the log
 
-	samples []Stratum // of readings that were joined, as each was read
-}
-
-// Samples are the strata as they were read: those of joined readings are none that a bound may be taken of.
-func (r *Reading) Samples() []Stratum {
-	if r.samples != nil {
-		return r.samples
-	}
-	return r.Strata
+	Samples []Stratum `json:"-"` // of readings that were joined the strata as each was read; no bound may be taken of them
 }
 
 // Extent is the masked parts that a sample was drawn of. A reading is valid for them as long as all of
@@ -193,7 +185,7 @@ func joined(valid []*Reading, m *commit.Manifest) *Reading {
 		if r.Readers = append(r.Readers, v.Readers...); !slices.Contains(names, v.By) {
 			names = append(names, v.By)
 		}
-		samples, each, r.samples = append(samples, v.Sample), append(each, v.Strata), append(r.samples, v.Strata...)
+		samples, each, r.Samples = append(samples, v.Sample), append(each, v.Strata), append(r.Samples, v.Strata...)
 	}
 	r.By, r.Sample = strings.Join(names, ", "), samples[0]
 	if r.Strata = thinned(each); overlapping > r.Leaks {
@@ -319,7 +311,7 @@ func (r *Reading) UpperAt(confidence float64) float64 {
 		return UpperShare(r.Read, r.Leaks, confidence)
 	}
 	strata, notes := slices.Clone(r.Strata), max(r.notes(), 1)
-	if r.samples != nil {
+	if r.Samples != nil {
 		notes *= alike
 		for k := range strata {
 			strata[k].Notes *= alike
@@ -352,6 +344,11 @@ func (r *Reading) notes() (sum int64) {
 
 // OutputDigest is the digest of all masked parts.
 func OutputDigest(m *commit.Manifest) string { return ExtentOf(m, nil).Output }
+
+// NotesToRead returns how many notes without a leak show that at most that share leaks.
+func NotesToRead(share, confidence float64) int64 {
+	return int64(math.Ceil(math.Log1p(-confidence) / math.Log1p(-share)))
+}
 
 // UpperShare returns the one-sided upper bound of Clopper and Pearson (1934):
 // the rate at which so few leaks, or fewer, in n notes would have a

@@ -52,7 +52,15 @@ func (s *Scorer) Compare(other *Scorer, m Measure, shuffles int, seed uint64) (S
 	var reached Ratios
 	random := rand.New(rand.NewPCG(seed, 0xa11ce))
 	for range shuffles {
-		x, y := exchange(a, b, differ, random)
+		x, y := a, b
+		for _, d := range differ {
+			if random.Uint64()&1 == 1 {
+				x.add(d[0], -1)
+				x.add(d[1], 1)
+				y.add(d[1], -1)
+				y.add(d[0], 1)
+			}
+		}
 		d := minus(x.ratios(s.o.Beta), y.ratios(s.o.Beta))
 		reached.Precision += atLeast(d.Precision, out.Difference.Precision)
 		reached.Recall += atLeast(d.Recall, out.Difference.Recall)
@@ -76,24 +84,6 @@ func (s *Scorer) comparable(other *Scorer) error {
 		}
 	}
 	return nil
-}
-
-// exchange returns the sums after each pair changed sides or not, by the toss
-// of a coin.
-func exchange(a, b total, differ [][2]count, random *rand.Rand) (total, total) {
-	coins := uint64(0)
-	for i, d := range differ {
-		if i%64 == 0 {
-			coins = random.Uint64()
-		}
-		if coins>>(i%64)&1 == 1 {
-			a.add(d[0], -1)
-			a.add(d[1], 1)
-			b.add(d[1], -1)
-			b.add(d[0], 1)
-		}
-	}
-	return a, b
 }
 
 func minus(a, b Ratios) Ratios {

@@ -24,8 +24,7 @@ type Leaks struct {
 	Leaks      int64   `json:"leaks"`
 	Confidence float64 `json:"confidence"`
 	Observed   float64 `json:"observed_rate"`
-	Upper      float64 `json:"upper_rate"`              // Clopper-Pearson, one-sided
-	Three      float64 `json:"rule_of_three,omitempty"` // 3/N, for no leaks at 95 %
+	Upper      float64 `json:"upper_rate"` // Clopper-Pearson, one-sided
 	Notes      int64   `json:"notes,omitempty"`
 	Left       int64   `json:"notes_left_at_most,omitempty"` // of Notes
 	Rate       float64 `json:"rate,omitempty"`
@@ -48,16 +47,13 @@ func (l *Leaks) Solve(read bool) error {
 		if read || l.Leaks != 0 || l.Rate <= 0 || l.Rate >= 1 {
 			return exit.Errorf(exit.Config, "give --rate alone, or --read and --leaks", "--rate must be between 0 and 1 and stands without --read")
 		}
-		l.Read = notesToRead(l.Rate, l.Confidence)
+		l.Read = audit.NotesToRead(l.Rate, l.Confidence)
 	}
 	if l.Read < 1 || l.Leaks < 0 || l.Leaks > l.Read || l.Notes < 0 {
 		return exit.Errorf(exit.Config, "see `velum prove sample --help`", "--read must be 1 or more, and --leaks from 0 to --read")
 	}
 	l.Observed = float64(l.Leaks) / float64(l.Read)
 	l.Upper = audit.UpperShare(l.Read, l.Leaks, l.Confidence)
-	if l.Leaks == 0 && l.Confidence == 0.95 {
-		l.Three = min(1, 3/float64(l.Read))
-	}
 	l.Left = int64(math.Ceil(l.Upper * float64(l.Notes)))
 	return nil
 }
@@ -97,7 +93,7 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 		return err
 	}
 	l.By, l.Kappa, l.Strata = read.By, read.Kappa, read.Strata
-	l.Observed, l.Upper, l.Three = read.Estimate(), read.UpperAt(l.Confidence), 0
+	l.Observed, l.Upper = read.Estimate(), read.UpperAt(l.Confidence)
 	l.Left = int64(math.Ceil(l.Upper*float64(l.Notes) - 1e-6))
 	l.Others = int64(len(slices.DeleteFunc(earlier, func(r audit.Recorded) bool { return r.Output != read.Output })))
 	_, err = audit.Append(log, audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
@@ -158,9 +154,6 @@ func (l *Leaks) Print(w io.Writer) error {
 	if l.Kappa != nil {
 		line("agreement of the two readers: kappa %.2f", *l.Kappa)
 	}
-	if l.Three > 0 {
-		line("rule of three: %.4g %%", 100*l.Three)
-	}
 	if l.Notes > 0 {
 		line("of %d notes: at most %d", l.Notes, l.Left)
 	}
@@ -178,9 +171,4 @@ func oneIn(rate float64) string {
 		return fmt.Sprintf("%.3g in 10 notes", 10*rate)
 	}
 	return fmt.Sprintf("1 note in %.0f", math.Floor(1/rate))
-}
-
-// notesToRead returns how many notes without a leak prove a rate.
-func notesToRead(rate, confidence float64) int64 {
-	return int64(math.Ceil(math.Log1p(-confidence) / math.Log1p(-rate)))
 }

@@ -54,7 +54,7 @@ func TestLeakBoundOrder(t *testing.T) {
 // TestNotesToRead: as many notes as it says prove the rate, one fewer do not.
 func TestNotesToRead(t *testing.T) {
 	for rate, want := range map[float64]int64{1e-4: 29956, 1e-3: 2995, 0.5: 5} {
-		n := notesToRead(rate, 0.95)
+		n := audit.NotesToRead(rate, 0.95)
 		if n != want || audit.UpperShare(n, 0, 0.95) > rate || audit.UpperShare(n-1, 0, 0.95) <= rate {
 			t.Errorf("rate %v: %d notes, want %d", rate, n, want)
 		}
@@ -72,7 +72,6 @@ func TestProofText(t *testing.T) {
 	}
 	const want = `3000 notes read, 0 with a leak (0 %)
 at 95 % confidence at most 0.09981 % of all notes leak: 1 note in 1001
-rule of three: 0.1 %
 of 32900000 notes: at most 32837
 (exact binomial bound, Clopper and Pearson, one-sided; for a random sample and a reader who sees every leak)
 `

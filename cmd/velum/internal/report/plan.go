@@ -79,7 +79,7 @@ func Doubtful(m *commit.Manifest, extent *audit.Extent, from, to int) (notes int
 // holds. At least as many are read of all as show it where none leaks.
 func PlanOf(m *commit.Manifest, risk *calibrate.Risk, wanted float64) *Plan {
 	notes := m.Counts.Masked
-	p := &Plan{Wanted: wanted, Clean: min(int64(math.Ceil(math.Log1p(-confidence)/math.Log1p(-wanted))), notes)}
+	p := &Plan{Wanted: wanted, Clean: min(audit.NotesToRead(wanted, confidence), notes)}
 	archive := archiveOf(&m.Counts)
 	if known, _ := archive.All(); risk == nil || notes == 0 || known != notes {
 		return p

@@ -91,7 +91,7 @@ type Reading struct {
 
 // Without a calibration these are the limits of notes in Spanish and Catalan: of
 // the hands of notes-voices and the wards of NUBes none was beyond.
-var plainForeign, plainUnknown = calibrate.Range{0, 0.03}, calibrate.Range{0, 0.35}
+var plain = calibrate.Risk{Foreign: calibrate.Range{0, 0.03}, Unknown: calibrate.Range{0, 0.35}}
 
 // riskOf puts it together.
 func riskOf(m *commit.Manifest, in *Input) *Risk {
@@ -106,23 +106,18 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	if !r.Read() {
 		r.Plan = PlanOf(m, in.Model.Risk, o.Proven)
 	}
-	unknown := plainUnknown
 	c := in.Model.Risk
-	if c != nil {
-		unknown = c.Unknown
-	}
-	enough := s.Told >= fewNotes
-	foreign := foreignOf(c)
-	r.compare("language", s.ForeignShare(), foreign, foreign[1]+shiftLanguage, enough)
+	like, enough := cmp.Or(c, &plain), s.Told >= fewNotes
+	r.compare("language", s.ForeignShare(), like.Foreign, -1, like.Foreign[1]+shiftLanguage, enough)
 	r.Unlike[0].Languages = unheard(&m.Counts, in.Model.Heard())
-	r.compare("words", s.UnknownShare(), unknown, unknown[1]+shiftWords, enough)
+	r.compare("words", s.UnknownShare(), like.Unknown, -1, like.Unknown[1]+shiftWords, enough)
 	if c == nil {
 		return r
 	}
 	r.spans = s.SpansPerNote()
-	r.compareBoth("spans", r.spans, c.Spans, c.Spans[0]/shiftSpans, c.Spans[1]*shiftSpans, enough)
+	r.compare("spans", r.spans, c.Spans, c.Spans[0]/shiftSpans, c.Spans[1]*shiftSpans, enough)
 	if c.Confidence == in.Config.Tag.Confidence {
-		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-shiftDoubt, c.Doubt[1]+shiftDoubt, enough)
+		r.compare("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-shiftDoubt, c.Doubt[1]+shiftDoubt, enough)
 		outlook := c.Outlook(s)
 		left := outlook.Expect()
 		r.Many = float64(left.Notes) > o.Expected*float64(m.Counts.Masked)
@@ -156,19 +151,10 @@ func unheard(c *commit.Counts, heard pipeline.Languages) (codes []string) {
 	return codes
 }
 
-// foreignOf is the range of the share of notes in another language that the model, or else
-// any model, was calibrated on.
-func foreignOf(c *calibrate.Risk) calibrate.Range {
-	if c != nil {
-		return c.Foreign
-	}
-	return plainForeign
-}
-
 // Foreign tells whether a run over these notes would be red since too many of them are in a
 // language that the model does not know. c is nil for a model without a calibration.
 func Foreign(s *calibrate.Source, c *calibrate.Risk) bool {
-	return s.Told >= fewNotes && s.ForeignShare() > foreignOf(c)[1]+shiftLanguage
+	return s.Told >= fewNotes && s.ForeignShare() > cmp.Or(c, &plain).Foreign[1]+shiftLanguage
 }
 
 // WordsLost counts masked words that a list of what is safe has, if an inverse model
@@ -255,7 +241,11 @@ func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect fu
 
 // sampled is a reading by the bins of doubt that it was drawn from.
 func sampled(r *Reading) (all []calibrate.Sampled) {
-	for _, s := range r.Samples() {
+	read := r.Samples
+	if read == nil {
+		read = r.Strata
+	}
+	for _, s := range read {
 		all = append(all, calibrate.Sampled{From: s.From, To: s.To, Read: s.Read, Leaks: s.Leaks})
 	}
 	if all == nil {
@@ -264,11 +254,7 @@ func sampled(r *Reading) (all []calibrate.Sampled) {
 	return all
 }
 
-func (r *Risk) compare(what string, here float64, known calibrate.Range, most float64, enough bool) {
-	r.compareBoth(what, here, known, -1, most, enough)
-}
-
-func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, least, most float64, enough bool) {
+func (r *Risk) compare(what string, here float64, known calibrate.Range, least, most float64, enough bool) {
 	r.Unlike = append(r.Unlike, Shift{What: what, Here: Rounded(here), Lowest: Rounded(known[0]), Most: Rounded(known[1]), Beyond: enough && (here > most || here < least)})
 }
 
