@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -236,17 +235,13 @@ func checkConfig(a *app, file string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Out).Encode(map[string]string{"file": file, "hash": hash})
-	}
-	_, err = a.Printf("%s: no mistakes (options that shape the output: %s)\n", file, hash[:16])
-	return err
+	return a.Answer(map[string]string{"file": file, "hash": hash}, "%s: no mistakes (options that shape the output: %s)\n", file, hash[:16])
 }
 
 func operators(_ context.Context, c *console.Console, _ *struct{}) error {
 	lines := mask.Describe()
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(lines)
+		return c.WriteJSON(lines)
 	}
 	for _, l := range lines {
 		if _, err := c.Printf("%s\n    %s\n", l[0], l[1]); err != nil {
@@ -297,7 +292,7 @@ func proves(a *app) (any, func(*cobra.Command) error) {
 			return err
 		}
 		if a.JSON {
-			return json.NewEncoder(a.Out).Encode(&f.Leaks)
+			return a.WriteJSON(&f.Leaks)
 		}
 		return f.Print(a.Out)
 	}

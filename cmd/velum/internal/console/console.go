@@ -5,6 +5,7 @@ package console
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -35,6 +36,18 @@ type Console struct {
 
 	Grace time.Duration // before EndHard ends the process; 0: endGrace
 	hung  atomic.Bool   // EndHard ends the process
+}
+
+// WriteJSON writes v as a line of JSON to standard output.
+func (c *Console) WriteJSON(v any) error { return json.NewEncoder(c.Out).Encode(v) }
+
+// Answer writes what a verb found out: v for machines, or else the words for people.
+func (c *Console) Answer(v any, format string, args ...any) error {
+	if c.JSON {
+		return c.WriteJSON(v)
+	}
+	_, err := c.Printf(format, args...)
+	return err
 }
 
 // terminal tells whether a person reads w now.

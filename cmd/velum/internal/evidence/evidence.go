@@ -196,7 +196,7 @@ func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidenc
 	}
 	name := filepath.Join(s.private, audit.EvidenceDir, e.ID()+".html")
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(struct {
+		return c.WriteJSON(struct {
 			Kind     string `json:"message_type"`
 			ID       string `json:"id"`
 			Page     string `json:"page"`

@@ -270,7 +270,7 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 
 func (s *source) print(c *console.Console, e *audit.Evidence, all []check) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all})
+		return c.WriteJSON(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all})
 	}
 	for _, k := range all {
 		state := "sound"

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ const most = 6
 // print writes the explanation for a person, or as JSON.
 func (e *Explanation) print(c *console.Console, o *Options) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(e)
+		return c.WriteJSON(e)
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s, language %s, model %s", e.Status, or(e.Language, "unknown"), e.Model)

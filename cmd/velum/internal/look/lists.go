@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -178,13 +177,9 @@ func (b *building) save() error {
 	if err := durable.WriteFile(nil, b.flags.Out, file.Bytes()); err != nil {
 		return err
 	}
-	if b.JSON {
-		return json.NewEncoder(b.Out).Encode(map[string]any{
-			"message_type": "gazetteer", "file": b.flags.Out, "bytes": file.Len(), "rows": b.rows, "bad": b.bad, "header": table.Header(),
-		})
-	}
-	_, err = b.Printf("%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
-	return err
+	return b.Answer(map[string]any{
+		"message_type": "gazetteer", "file": b.flags.Out, "bytes": file.Len(), "rows": b.rows, "bad": b.bad, "header": table.Header(),
+	}, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
 }
 
 // List prints what a file holds, or what it knows of words.
@@ -207,7 +202,7 @@ func List(_ context.Context, c *console.Console, f *ListOptions) error {
 func showStats(c *console.Console, path string, t *gazetteer.Table) error {
 	h := t.Header()
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "gazetteer", "file": path, "header": h})
+		return c.WriteJSON(map[string]any{"message_type": "gazetteer", "file": path, "header": h})
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %d entries, fingerprint %x\n", path, h.Entries, h.Print)
@@ -230,7 +225,7 @@ func showStats(c *console.Console, path string, t *gazetteer.Table) error {
 func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 	f, known := t.Find(word)
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(describeFound(t, word, f))
+		return c.WriteJSON(describeFound(t, word, f))
 	}
 	if !known {
 		_, err := c.Printf("%s: in no list\n", word)

@@ -3,7 +3,6 @@ package look
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -60,7 +59,7 @@ func Machine(_ context.Context, c *console.Console, o *MachineOptions) error {
 
 func printFindings(c *console.Console, all []finding) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(all)
+		return c.WriteJSON(all)
 	}
 	for _, f := range all {
 		line := fmt.Sprintf("%-10s %s", f.What, f.Detail)

@@ -114,11 +114,7 @@ func promotedTo(c *console.Console, dir, event, sum string) error {
 	if err != nil {
 		return fmt.Errorf("model %.12s is in use, but the audit log does not say so: %w", sum, err)
 	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]string{"message_type": event, "models": dir, "model_sha256": sum})
-	}
-	_, err = c.Printf("%s: model %.12s is in use\n", dir, sum)
-	return err
+	return c.Answer(map[string]string{"message_type": event, "models": dir, "model_sha256": sum}, "%s: model %.12s is in use\n", dir, sum)
 }
 
 // modelInfo is the line of a model in the list.
@@ -230,7 +226,7 @@ func (m *modelInfo) setState(name string, history []promote.Promotion) {
 
 func printModels(c *console.Console, all []modelInfo) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "models", "models": all})
+		return c.WriteJSON(map[string]any{"message_type": "models", "models": all})
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "MODEL\tKIND\tMB\tSPAN F1\tMASKING RECALL\tSHA-256\tSTATE\tLABELS")

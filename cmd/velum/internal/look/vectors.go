@@ -1,7 +1,6 @@
 package look
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +35,7 @@ func inspectVectors(c *console.Console, f *embed.File, word string, n int) error
 		return printNeighbours(c, f, word, n)
 	}
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
+		return c.WriteJSON(map[string]any{"message_type": "embedding", "header": f.Header()})
 	}
 	return DescribeVectors(c.Out, f)
 }
@@ -73,7 +72,7 @@ func printNeighbours(c *console.Console, f *embed.File, word string, n int) erro
 		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
 	}
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "neighbours", "word": word, "neighbours": near})
+		return c.WriteJSON(map[string]any{"message_type": "neighbours", "word": word, "neighbours": near})
 	}
 	if err := describeWord(c.Out, f, i); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -143,7 +142,7 @@ type unitRows struct {
 
 func (a *absence) print(c *console.Console) error {
 	if a.Kind = "absent"; c.JSON {
-		return json.NewEncoder(c.Out).Encode(a)
+		return c.WriteJSON(a)
 	}
 	if _, err := c.Printf("%s: %d notes of people who object, none of them masked\n", a.dir, a.Notes); err != nil {
 		return err

@@ -380,7 +380,7 @@ func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 // print writes the counts.
 func (d *difference) print(c *console.Console) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(d)
+		return c.WriteJSON(d)
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "notes that both have  %d\n  without a difference %d\n  held back now        %d\n  released now         %d\n", d.Notes, d.Same, d.Held, d.Released)

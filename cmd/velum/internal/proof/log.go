@@ -3,7 +3,6 @@ package proof
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 
@@ -65,7 +64,7 @@ func Log(_ context.Context, c *console.Console, o *LogOptions) error {
 
 func printLog(c *console.Console, r *audit.Report) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(struct {
+		return c.WriteJSON(struct {
 			Kind string `json:"message_type"`
 			*audit.Report
 		}{"audit", r})

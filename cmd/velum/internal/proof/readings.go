@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ func readings(c *console.Console, all []audit.Recorded) (err error) {
 			note += ", set aside by " + r.Judged.By
 		}
 		if c.JSON {
-			err = json.NewEncoder(c.Out).Encode(x)
+			err = c.WriteJSON(x)
 		} else {
 			_, err = c.Printf("line %d, %s, output %.12s: %d notes read by %s, %d with a leak, at most %.4g %%%s\n", x.Line, x.Time, x.Output, x.Read, x.By, x.Leaks, 100*x.Upper, note)
 		}

@@ -3,7 +3,6 @@ package proof
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 
@@ -31,7 +30,7 @@ func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
 		for i := range all {
 			r := all[i]
 			r.Files, r.IDs = nil, nil
-			err := json.NewEncoder(c.Out).Encode(struct {
+			err := c.WriteJSON(struct {
 				Kind  string `json:"message_type"`
 				N     int    `json:"n"`
 				Date  string `json:"date"`

@@ -5,7 +5,6 @@ package proof
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -124,7 +123,7 @@ func Trees(ctx context.Context, c *console.Console, o *Options) error {
 
 func printTrees(c *console.Console, trees []checkedTree) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "check", "trees": trees})
+		return c.WriteJSON(map[string]any{"message_type": "check", "trees": trees})
 	}
 	for _, t := range trees {
 		for _, d := range t.Differences {

@@ -8,7 +8,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -304,7 +303,7 @@ func (p *proposal) printNotes() error {
 	for _, n := range e.shown(p.o.Try) {
 		var err error
 		if p.JSON {
-			err = json.NewEncoder(p.Out).Encode(n)
+			err = p.WriteJSON(n)
 		} else {
 			_, err = p.Printf("%s  %s\n", n.ID, n.Text)
 		}

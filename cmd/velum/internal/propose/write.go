@@ -2,7 +2,6 @@ package propose
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -241,7 +240,7 @@ func (p *proposal) write() error {
 		return err
 	}
 	if p.JSON {
-		return json.NewEncoder(p.Out).Encode(map[string]any{
+		return p.WriteJSON(map[string]any{
 			"message_type": "proposal", "config": p.o.Out, "source": p.source(), "columns": p.said(), "left_out": p.left(),
 			"note_that": p.doubts(), "samples": p.examples[p.roles.text].shown(3), "commands": p.commands(),
 		})

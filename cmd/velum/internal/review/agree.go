@@ -123,7 +123,7 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
 	a := s.agreement()
 	if c.JSON {
-		err = json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "agreement", "agreement": a})
+		err = c.WriteJSON(map[string]any{"message_type": "agreement", "agreement": a})
 	} else {
 		_, err = c.Printf("%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
 	}
@@ -170,9 +170,5 @@ func (s *session) compareAnswers(c *console.Console, o *Options) error {
 	}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
 	agreed.Kappa = kappa(counts)
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "agreement", "agreement": agreed})
-	}
-	_, err = c.Printf("%d notes that both have answered, %d differ; kappa %.4f\n", agreed.Notes, agreed.Differ, agreed.Kappa)
-	return err
+	return c.Answer(map[string]any{"message_type": "agreement", "agreement": agreed}, "%d notes that both have answered, %d differ; kappa %.4f\n", agreed.Notes, agreed.Differ, agreed.Kappa)
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -102,7 +101,7 @@ func (m *masking) printPlan(units *commit.Plan) error {
 	}
 	seconds := float64(left) / notesPerSecondAndCore / float64(m.Workers())
 	if m.JSON {
-		err := json.NewEncoder(m.Out).Encode(map[string]any{
+		err := m.WriteJSON(map[string]any{
 			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(m.archive.Bad),
 			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes,
 		})

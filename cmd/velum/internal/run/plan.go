@@ -106,7 +106,7 @@ func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOption
 		at = file
 	}
 	if m.JSON {
-		return json.NewEncoder(m.Out).Encode(map[string]any{"message_type": "plan", "plan": file, "units": len(units), "notes": notes, "unreadable_files": len(commit.Faults(plan.BadInputs))})
+		return m.WriteJSON(map[string]any{"message_type": "plan", "plan": file, "units": len(units), "notes": notes, "unreadable_files": len(commit.Faults(plan.BadInputs))})
 	}
 	if m.Quiet {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -625,7 +624,7 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons, Lost: report.WordsLost(&r.Manifest.Counts)}
 	s.PerSecond = float64(s.Rows) / s.Seconds
 	if m.JSON {
-		return json.NewEncoder(m.Out).Encode(s)
+		return m.WriteJSON(s)
 	}
 	if m.Quiet {
 		return nil

@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"encoding/json"
 	"unicode"
 	"unicode/utf8"
 
@@ -71,12 +70,8 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 	if at.Entities == 0 {
 		return exit.Errorf(exit.Nothing, "look at --gold and --from", "%s: no gold spans", f.Gold)
 	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"positions": []*position{at}})
-	}
-	_, err = c.Printf("%5s %15s %11s %12s %14s %15s\n%5.2f %15.4f %11.4f %12.4f %14.4f %15.4f\n", "dial", "entities masked", "word recall", "HIPAA recall", "word precision", "safe words lost",
+	return c.Answer(map[string]any{"positions": []*position{at}}, "%5s %15s %11s %12s %14s %15s\n%5.2f %15.4f %11.4f %12.4f %14.4f %15.4f\n", "dial", "entities masked", "word recall", "HIPAA recall", "word precision", "safe words lost",
 		at.Dial, at.EntityRecall, at.WordRecall, at.HIPAARecall, at.WordPrecision, at.Lost)
-	return err
 }
 
 func share(part, whole int64) float64 {

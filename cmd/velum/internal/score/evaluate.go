@@ -4,7 +4,6 @@ package score
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -109,7 +108,7 @@ func (f *Options) comparable(r *score.Report) error {
 
 func printScores(c *console.Console, report *score.Report, test *score.Significance, brief bool) error {
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(struct {
+		return c.WriteJSON(struct {
 			*score.Report
 			Test *score.Significance `json:"test,omitempty"`
 		}{report, test})

@@ -3,7 +3,6 @@ package score
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 
@@ -268,7 +267,7 @@ func (m *measure) finish() {
 func (m *measure) print(c *console.Console) error {
 	m.finish()
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(m.Report)
+		return c.WriteJSON(m.Report)
 	}
 	if _, err := c.Printf("%d notes: %d keep all terms, %d some, %d nothing\n\n%-10s %8s %8s %7s\n", m.Notes, m.All, m.Some, m.None, "kind", "terms", "kept", "share"); err != nil {
 		return err

@@ -11,7 +11,6 @@ package attack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -194,7 +193,7 @@ func (a *attacker) report(all []*finding) error {
 	header := false
 	for _, f := range all {
 		if a.JSON {
-			err := json.NewEncoder(a.Out).Encode(struct {
+			err := a.WriteJSON(struct {
 				Kind string `json:"message_type"`
 				*finding
 			}{"finding", f})

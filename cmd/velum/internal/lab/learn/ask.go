@@ -203,11 +203,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err != nil {
 		return errors.Join(err, draft.Discard())
 	}
-	if l.console.JSON {
-		return json.NewEncoder(l.console.Out).Encode(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path})
-	}
-	_, err = l.console.Printf("%d notes to correct in %s; give them back with --answers\n", len(q.Notes), path)
-	return err
+	return l.console.Answer(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path}, "%d notes to correct in %s; give them back with --answers\n", len(q.Notes), path)
 }
 
 // unsureOfAny looks for notes to ask about in the next slice. Where the archive

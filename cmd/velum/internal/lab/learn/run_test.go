@@ -68,7 +68,7 @@ func wants(t *testing.T, what, got string, err error, code exit.Code, lines ...s
 }
 
 // files are all that stands in a folder, by path.
-func files(t *testing.T, dir string) map[string]string {
+func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -105,7 +105,7 @@ func TestLearn(t *testing.T) {
 	wants(t, "one more", got, err, exit.Done, `^2 turns: strict F1 `)
 	got, err = learned(t, Options{Out: "two"}, "learn.turns=2", "run.workers=2")
 	wants(t, "another folder", got, err, exit.Done)
-	one, two := files(t, "one"), files(t, "two")
+	one, two := contents(t, "one"), contents(t, "two")
 	for name, text := range one {
 		if two[name] != text {
 			t.Errorf("%s: other bytes", name)
@@ -120,7 +120,7 @@ func TestLearn(t *testing.T) {
 	wants(t, "other options", got, err, exit.Config, `options or input are not those of turn 2`)
 	got, err = learned(t, Options{Out: "two", BackTo: 1}, "learn.turns=2", "choose.k=7")
 	wants(t, "back", got, err, exit.Done)
-	if back := files(t, "two"); back["/turn-01/turn.json"] != one["/turn-01/turn.json"] || back["/turn-02/turn.json"] == one["/turn-02/turn.json"] {
+	if back := contents(t, "two"); back["/turn-01/turn.json"] != one["/turn-01/turn.json"] || back["/turn-02/turn.json"] == one["/turn-02/turn.json"] {
 		t.Error("turns after going back")
 	}
 	got, err = learned(t, Options{Out: "one", Ask: 5, To: "jsonl", Questions: "asked.jsonl"}, "learn.turns=2")

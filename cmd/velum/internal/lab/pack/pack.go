@@ -4,7 +4,6 @@ package pack
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -74,13 +73,9 @@ func checkRules(c *console.Console, cfg *option.Config, file string) error {
 	for _, category := range p.Categories() {
 		categories = append(categories, category.String())
 	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{
-			"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
-		})
-	}
-	_, err = c.Printf("%s: %s that find %s: %s\n", file, counted(len(p.Networks()), "networks"), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
-	return err
+	return c.Answer(map[string]any{
+		"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
+	}, "%s: %s that find %s: %s\n", file, counted(len(p.Networks()), "networks"), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
 }
 
 // counted writes a number with its noun, whose last letter is that of the plural.
@@ -107,11 +102,7 @@ func checkWords(c *console.Console, _ *option.Config, file string) error {
 			lists = append(lists, name)
 		}
 	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "file": file, "lists": lists})
-	}
-	_, err = c.Printf("%s: changes the words of %s: %s\n", file, counted(len(lists), "lists"), strings.Join(lists, ", "))
-	return err
+	return c.Answer(map[string]any{"message_type": "rules", "file": file, "lists": lists}, "%s: changes the words of %s: %s\n", file, counted(len(lists), "lists"), strings.Join(lists, ", "))
 }
 
 // Words prints the lists that the rules of velum go by, as the configuration
@@ -128,7 +119,7 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 		}
 	}
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "words", "lists": words})
+		return c.WriteJSON(map[string]any{"message_type": "words", "lists": words})
 	}
 	_, err = io.WriteString(c.Out, words.Text(o.Words...)) // words of a file of words: letters, and nothing else
 	return err
@@ -154,11 +145,7 @@ func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	if err := durable.WriteFile(nil, o.Out, data); err != nil {
 		return err
 	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()})
-	}
-	_, err = c.Printf("%s: %d networks\n", o.Out, len(p.Networks()))
-	return err
+	return c.Answer(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()}, "%s: %d networks\n", o.Out, len(p.Networks()))
 }
 
 // Trace prints what rules find in a sentence or a note, and on which paths.

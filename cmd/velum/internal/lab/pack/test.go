@@ -2,7 +2,6 @@ package pack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -213,7 +212,7 @@ func (s *networkScores) print(c *console.Console) error {
 		for category, t := range s.total {
 			categories[category.String()] = *t
 		}
-		return json.NewEncoder(c.Out).Encode(map[string]any{
+		return c.WriteJSON(map[string]any{
 			"message_type": "rules", "notes": s.notes, "networks": networks, "categories": categories, "errors": s.mistakes, "changed": s.than,
 		})
 	}

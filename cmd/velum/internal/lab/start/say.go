@@ -84,7 +84,7 @@ func (m *month) print() error {
 	s.Minutes = float64(seconds/6) / 10
 	s.Next = m.next()
 	if m.JSON {
-		return json.NewEncoder(m.Console.Out).Encode(s)
+		return m.Console.WriteJSON(s)
 	}
 	if m.Quiet {
 		return nil

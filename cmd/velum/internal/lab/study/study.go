@@ -161,7 +161,7 @@ func (s *study) locked(ctx context.Context) error {
 		return err
 	}
 	if s.JSON {
-		return json.NewEncoder(s.Console.Out).Encode(part)
+		return s.Console.WriteJSON(part)
 	}
 	return s.print(part)
 }

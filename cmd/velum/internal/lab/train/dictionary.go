@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -134,9 +133,5 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 		return err
 	}
 	h := m.Details()
-	if t.JSON {
-		return json.NewEncoder(t.Out).Encode(map[string]any{"message_type": "train", "model": t.options.Out, "bytes": len(data), "header": h})
-	}
-	_, err = t.Printf("%s: %.1f MB, %s model of %d words, %d words counted in the archive\n", t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive)
-	return err
+	return t.Answer(map[string]any{"message_type": "train", "model": t.options.Out, "bytes": len(data), "header": h}, "%s: %.1f MB, %s model of %d words, %d words counted in the archive\n", t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive)
 }

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -47,7 +46,7 @@ func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Opt
 	}
 	h := m.Header()
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": len(data), "scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk})
+		return c.WriteJSON(map[string]any{"model": o.Out, "bytes": len(data), "scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk})
 	}
 	if _, err := c.Printf("%s: %.1f MB\n", o.Out, float64(len(data))/1e6); err != nil {
 		return err

@@ -3,7 +3,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,17 +50,13 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 		return err
 	}
 	h := m.Header()
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": b.Len(), "tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores})
-	}
-	_, err = c.Printf(`%s: %.1f MB, %d forms from %d tokens
+	return c.Answer(map[string]any{"model": o.Out, "bytes": b.Len(), "tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores}, `%s: %.1f MB, %d forms from %d tokens
 accuracy over %d folds   tokens   part of speech   lemma
 known forms             %7d   %.4f           %.4f
 unknown forms           %7d   %.4f           %.4f
 `, o.Out, float64(b.Len())/1e6, h.Forms, h.Tokens, morphFolds,
 		known.Tokens, h.Scores["known_pos"], h.Scores["known_lemma"],
 		unknown.Tokens, h.Scores["unknown_pos"], h.Scores["unknown_lemma"])
-	return err
 }
 
 func morphScores(known, unknown morphtrain.Accuracy) map[string]float64 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -307,7 +306,7 @@ func (t *Training) save(m *flow.Model) error {
 		result["summary"] = summary.Summary()
 	}
 	if t.JSON {
-		return json.NewEncoder(t.Out).Encode(result)
+		return t.WriteJSON(result)
 	}
 	if _, err := t.Printf("%s: %.1f MB, %sfrom %d notes with %d spans (%d not at token borders)\n",
 		t.Options.Out, float64(len(data))/1e6, size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder); err != nil {

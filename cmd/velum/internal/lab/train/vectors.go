@@ -3,7 +3,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -310,7 +309,7 @@ func (e *embedding) save(c embedtrain.Contents) error {
 	}
 	defer f.Close()
 	if e.JSON {
-		return json.NewEncoder(e.Out).Encode(map[string]any{
+		return e.WriteJSON(map[string]any{
 			"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
 		})
 	}

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/zeebo/xxh3"
 
@@ -37,11 +36,7 @@ func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *
 		return err
 	}
 	h := words.Header()
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": len(words.Data()), "header": h})
-	}
-	_, err = c.Printf("%s: %.1f MB, %d common words of %d, in the notes of %d patients\n", o.Out, float64(len(words.Data()))/1e6, h.Words, h.Tokens, h.Patients)
-	return err
+	return c.Answer(map[string]any{"model": o.Out, "bytes": len(words.Data()), "header": h}, "%s: %.1f MB, %d common words of %d, in the notes of %d patients\n", o.Out, float64(len(words.Data()))/1e6, h.Words, h.Tokens, h.Patients)
 }
 
 // countingWords is a sink that counts words by patient; by note, where nobody
