@@ -67,7 +67,7 @@ func wants(t *testing.T, what, got string, err error, code exit.Code, lines ...s
 	}
 }
 
-// files are all that stands in a folder, by path.
+// contents are all that stands in a folder, by path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
