@@ -84,11 +84,11 @@ func unpackPage(out *bytes.Buffer, file io.ReaderAt, h *format.PageHeader, at in
 		}
 		v.IsCompressed = thrift.New(false)
 	}
-	if levels < 0 || levels > h.CompressedPageSize || size < 0 {
+	if levels < 0 || levels > h.CompressedPageSize || size < 0 || int(size) > 256*len(body) { // a block of LZ4 holds at most 255 bytes for each of its own
 		return ErrLZ4
 	}
 	plain := make([]byte, size)
-	if block := body[levels:]; len(block) > 0 {
+	if block := body[levels:]; len(block)+len(plain) > 0 {
 		if n, err := lz4.UncompressBlock(block, plain); err != nil || n != len(plain) {
 			return ErrLZ4
 		}

@@ -73,6 +73,14 @@ func TestUnpack(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	for name, size := range map[string]int32{"a body of nothing": 10, "two gigabytes of nothing": 1<<31 - 1} {
+		file := page(t, nil, false, func(h *format.PageHeader) {
+			h.UncompressedPageSize, h.DataPageHeaderV2.V.IsCompressed = size, thrift.New(true)
+		})
+		if _, err := Unpack(bytes.NewReader(file), chunk(len(file), 5), 0); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 	levels := page(t, nil, false, nil) // a page of nulls alone has levels and no body
 	if got, err := Unpack(bytes.NewReader(levels), chunk(len(levels), 5), 0); err != nil || !bytes.HasSuffix(got, []byte{9, 8, 7}) {
 		t.Errorf("levels alone: %v", err)
