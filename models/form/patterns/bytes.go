@@ -15,8 +15,6 @@ const (
 	dot
 	colon
 	at
-	bracket
-	hyphen
 )
 
 var class = func() (t [256]uint8) {
@@ -28,7 +26,6 @@ var class = func() (t [256]uint8) {
 			t[b] = digit
 		}
 	}
-	t['.'], t[':'], t['@'], t['-'] = dot, colon, at, hyphen
-	t['('], t['['], t['{'] = bracket, bracket, bracket
+	t['.'], t[':'], t['@'] = dot, colon, at
 	return t
 }()

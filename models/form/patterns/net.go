@@ -19,9 +19,6 @@ func (s netFinder) mail(i int) {
 	end, known := s.host(i+1, true)
 	start := s.localPart(i)
 	score := float32(0.95)
-	if end == 0 && i-start >= 3 {
-		end = s.cutHost(i + 1)
-	}
 	if broken := s.brokenHost(i+1, 0); end == 0 && broken > 0 && start < i {
 		s.add(start, broken, email, 0.8, false)
 		return
@@ -42,7 +39,7 @@ func (s netFinder) mail(i int) {
 }
 
 // brokenHost reads a domain that was taken apart, at i: gmail .com, gmail,com,
-// a line end behind the '@', hotmail(punto)es. It returns end if that is
+// a line end behind the '@'. It returns end if that is
 // further, and 0 if neither is there.
 func (s netFinder) brokenHost(i, end int) int {
 	at := s.gap(i)
@@ -88,9 +85,8 @@ func (s netFinder) gap(i int) int {
 	return i
 }
 
-// point returns the place behind what stands for a dot at i, i if nothing does:
-// a dot or comma, with blanks before it or (a dot) behind it, "[dot]",
-// "(punto)", "punto".
+// point returns the place behind a dot or comma at i, with blanks before it or (a dot)
+// behind it; i if neither is there.
 func (s netFinder) point(i int) int {
 	p := s.gap(i)
 	switch b := s.At(p); {
@@ -98,14 +94,6 @@ func (s netFinder) point(i int) int {
 		return s.gap(p + 1)
 	case b == ',' && s.Lower(p+1):
 		return p + 1
-	case b == '[' || b == '(' || b == '{':
-		if end, word := s.spelled(p+1, "dot", "punto", "punt"); word && s.At(end) == closing(b) {
-			return s.gap(end + 1)
-		}
-	case p > i:
-		if end, word := s.spelled(p, "punto", "punt", "dot"); word && s.Space(end) > 0 {
-			return s.gap(end)
-		}
 	}
 	return i
 }
@@ -114,64 +102,6 @@ var (
 	outsideURL = cut.SetOf("<>\"`{}|\\^\x7F")
 	inMail     = cut.SetOf("._-+%'&") // the signs of the part before the @
 )
-
-// closing returns the bracket that closes the one that b is.
-func closing(b byte) byte {
-	if b == '(' {
-		return ')'
-	}
-	return b + 2 // [ and {
-}
-
-// spelled tells whether one of the words stands at i, and where it ends.
-func (s netFinder) spelled(i int, words ...string) (end int, ok bool) {
-	for _, w := range words {
-		if j := i + len(w); j <= len(s.Text) && equalFold(s.Text[i:j], w) && !s.AlnumAt(j) {
-			return j, true
-		}
-	}
-	return i, false
-}
-
-// spelledMail finds the address around "[at]", "(arroba)" and " arroba " at i.
-func (s netFinder) spelledMail(i int) {
-	at, open := i, s.At(i)
-	if bracket := open == '[' || open == '(' || open == '{'; bracket {
-		at++
-		end, ok := s.spelled(at, "at", "arroba", "@")
-		if s.At(at) == '@' {
-			end, ok = at+1, true
-		}
-		if !ok || s.At(end) != closing(open) {
-			return
-		}
-		at = end + 1
-	} else {
-		end, ok := s.spelled(at, "arroba")
-		if !ok || s.Space(i-1) == 0 {
-			return
-		}
-		at = end
-	}
-	from := i - s.SpaceBefore(i)
-	start := s.localPart(from)
-	end, _ := s.host(s.gap(at), true)
-	if end = s.brokenHost(at, end); end > 0 && start < from {
-		s.add(start, end, email, 0.8, false)
-	}
-}
-
-// cutHost reads a domain whose ending lost its last letters: hospital.e.
-func (s netFinder) cutHost(i int) int {
-	j := i
-	for s.Alnum(j) && j-i < 64 {
-		j++
-	}
-	if j-i < 3 || s.At(j) != '.' || !s.Lower(j+1) || s.AlnumAt(j+2) {
-		return 0
-	}
-	return j + 2
-}
 
 // localPart returns where the part before '@' starts, at most 64 bytes back.
 func (s netFinder) localPart(i int) int {
@@ -271,7 +201,7 @@ func (s netFinder) ending(i, j int) bool {
 // domain looks at the dot at i: "www." and bare hosts such as
 // pacientes.hospital.cat.
 func (s netFinder) domain(i int) {
-	if i < s.urlEnd || !s.Alnum(i+1) || !s.Alnum(i-1) || s.mac(i) > 0 {
+	if i < s.urlEnd || !s.Alnum(i+1) || !s.Alnum(i-1) {
 		return
 	}
 	start := i
@@ -377,7 +307,7 @@ func (s netFinder) trim(i, end int) int {
 	return i + len(bytes.TrimRight(s.Text[i:end], ".,;:!?'][*("))
 }
 
-// address looks at the colon at i: scheme://, and IPv6.
+// address looks at the colon at i: scheme://.
 func (s netFinder) address(i int) {
 	if i < s.urlEnd {
 		return
@@ -392,9 +322,6 @@ func (s netFinder) address(i int) {
 			s.add(start, end, url, 0.98, false)
 		}
 		return
-	}
-	if s.mac(i) == 0 {
-		s.ipv6(i)
 	}
 }
 
@@ -428,61 +355,4 @@ func (s netFinder) ip(n *num) {
 	case end-n.start > len("1.1.1.1") && s.Text[n.start] != '0':
 		s.add(n.start, end, ipAddress, 0.85, false)
 	}
-}
-
-// ipv6 finds eight groups of hexadecimal digits, or fewer with one "::", from
-// their first colon at i.
-func (s netFinder) ipv6(i int) {
-	start, end := i, i
-	for i-start < 5 && isHex(s.At(start-1)) {
-		start--
-	}
-	for end-start < 40 && (isHex(s.At(end)) || s.At(end) == ':') {
-		end++
-	}
-	address := s.Text[start:end]
-	if bytes.HasSuffix(address, []byte(":")) && !bytes.HasSuffix(address, []byte("::")) {
-		address = address[:len(address)-1]
-	}
-	end = start + len(address)
-	if s.At(start-1) == ':' || s.AlnumBefore(start) || s.AlnumAt(end) || bytes.Count(address, []byte(":")) < 3 {
-		return
-	}
-	if _, err := netip.ParseAddr(string(address)); err == nil {
-		s.add(start, end, ipAddress, 0.95, false)
-	}
-}
-
-func isHex(b byte) bool { return cut.IsDigit(b) || (b|0x20)-'a' < 6 }
-
-// mac reads the address of a network card (IEEE 802, MAC-48) whose first sign
-// is at i: 00:1A:2B:3C:4D:5E, with hyphens, or 001A.2B3C.4D5E. It returns its
-// end, 0 if there is none.
-func (s netFinder) mac(i int) int {
-	sign, width := s.At(i), 2
-	if sign == '.' {
-		width = 4
-	}
-	start := i - width
-	if start < 0 || s.AlnumBefore(start) || s.At(start-1) == sign {
-		return 0
-	}
-	end := start
-	for digits := range 12 {
-		if digits > 0 && digits%width == 0 {
-			if s.At(end) != sign {
-				return 0
-			}
-			end++
-		}
-		if !isHex(s.At(end)) {
-			return 0
-		}
-		end++
-	}
-	if s.AlnumAt(end) || s.At(end) == sign && isHex(s.At(end+1)) {
-		return 0
-	}
-	s.add(start, end, ipAddress, 0.9, false)
-	return end
 }

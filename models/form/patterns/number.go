@@ -21,11 +21,6 @@ func (s *scan) number(i int) int {
 		return j
 	}
 	nets, documents := netFinder{s}, documentFinder{s}
-	if j-i <= 4 {
-		if end := nets.mac(j); end > 0 {
-			return end
-		}
-	}
 	n := num{start: i, end: j, inner: s.inner(i), glued: s.LetterBefore(i), dialled: s.At(i) == '0' && s.At(i+1) == '0'}
 	if end := s.date(&n); end > 0 {
 		return end

@@ -222,9 +222,6 @@ func (s *scan) all() {
 			if i+1 < len(text) && opens.Has(text[i], text[i+1], s.At(i+2)) {
 				ages.word(i)
 			}
-			if text[i]|0x20 == 'a' && i+1 < len(text) && text[i+1]|0x20 == 'r' {
-				nets.spelledMail(i) // "arroba"
-			}
 			for i++; i < len(text) && class[text[i]] == letter; i++ {
 			}
 		case digit:
@@ -237,12 +234,6 @@ func (s *scan) all() {
 			i++
 		case at:
 			nets.mail(i)
-			i++
-		case hyphen:
-			nets.mac(i)
-			i++
-		case bracket:
-			nets.spelledMail(i)
 			i++
 		default:
 			i++
