@@ -74,7 +74,7 @@ func (w *worker) abbreviates(k, end int) bool {
 		text = append(text, w.text[x.start:x.end]...)
 	}
 	x := word{end: int32(len(text))}
-	w.trigger(&x, text)
+	w.plan.words.trigger(&x, text)
 	return x.class&abbreviation != 0
 }
 

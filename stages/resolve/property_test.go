@@ -33,7 +33,7 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 	table := newWordTable(shipped)
 	hash := func(s string) uint64 {
 		h := uint64(0)
-		words, _ := (&reader{wordTable: table}).appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
+		words, _ := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
 		for i := range words {
 			words[i].fold([]byte(s))
 			h = join(h, &words[i])
@@ -53,11 +53,10 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 	})
 }
 
-// What the tokenizer says of a token saves looking at it, and so does a reader's
-// memory: the words are those of a look at every byte.
-func TestReaderRemembers(t *testing.T) {
+// What the tokenizer says of a token saves looking at it: the words are those of a look
+// at every byte.
+func TestFlaggedWords(t *testing.T) {
 	table := newWordTable(shipped)
-	r := &reader{wordTable: table} // of all draws
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(rapid.StringMatching(`(([A-Z]{0,2}[a-z]{1,20}|[0-9]{1,9}|año|Dra|de|del|Hospital|,|\n) ?){0,9}`).Draw(t, "text"))
 		plain := tokensOf(nil, text)
@@ -70,8 +69,8 @@ func TestReaderRemembers(t *testing.T) {
 				flagged[i].Flags |= pipeline.Letters
 			}
 		}
-		want, classes := (&reader{wordTable: table}).appendWords(nil, text, plain)
-		got, seen := r.appendWords(nil, text, flagged)
+		want, classes := table.appendWords(nil, text, plain)
+		got, seen := table.appendWords(nil, text, flagged)
 		if seen != classes || len(got) != len(want) {
 			t.Fatalf("%q: %d words of classes %b, want %d of %b", text, len(got), seen, len(want), classes)
 		}
@@ -91,7 +90,7 @@ func TestTriggers(t *testing.T) {
 	for i, name := range classNames {
 		list, class := strings.Join(shipped[name], " "), class(1)<<i
 		for _, s := range []string{list, strings.ToUpper(list), string(folded(list))} {
-			words, seen := (&reader{wordTable: table}).appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
+			words, seen := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
 			for _, w := range words {
 				if w.class&class == 0 {
 					t.Errorf("%s is not in list %s", s[w.start:w.end], name)
@@ -234,7 +233,7 @@ func TestRepeatsLeaveNothing(t *testing.T) {
 		}
 		add(b, text, spans, nil)
 		run(t, o, b)
-		words, _ := (&reader{wordTable: newWordTable(nil)}).appendWords(nil, text, b.Tokens.At(0))
+		words, _ := newWordTable(nil).appendWords(nil, text, b.Tokens.At(0))
 		folded := func(i, j int) (s string) {
 			for _, w := range words[i:j] {
 				s += foldWords(string(text[w.start:w.end]))

@@ -35,7 +35,7 @@ func New(o Options) (pipeline.Step, error) {
 		return pipeline.Step{}, err
 	}
 	return pipeline.Step{Name: "resolve", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		w := &worker{plan: p, counts: newTally(p), reader: reader{wordTable: p.words}}
+		w := &worker{plan: p, counts: newTally(p)}
 		w.resolve = w.note
 		for _, pack := range p.Packs {
 			w.machines = append(w.machines, pack.NewMachine())
@@ -118,7 +118,6 @@ type worker struct {
 	*plan
 	overlap.Merger
 	repeater
-	reader
 	counts  *Tally
 	resolve func() // w.note, made once since a method value costs an allocation
 	batch   *pipeline.Batch
@@ -246,7 +245,7 @@ func (w *worker) traced(step string, candidates bool) {
 // and need none.
 func (w *worker) cutWords() {
 	if !w.cutAll {
-		w.words, w.seen = w.reader.appendWords(w.words, w.text, w.tokens)
+		w.words, w.seen = w.plan.words.appendWords(w.words, w.text, w.tokens)
 		w.cutAll = true
 	}
 }

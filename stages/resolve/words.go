@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	networks "github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // word is a run of letters or of digits inside one token.
@@ -119,6 +120,48 @@ func (t *wordTable) trigger(w *word, text []byte) {
 	w.fold(text)
 	w.class = t.classes.of(w.hash)
 }
+
+// appendWords appends the words of the tokens to dst and returns all classes
+// that occur.
+func (t *wordTable) appendWords(dst []word, text []byte, tokens []pipeline.Token) ([]word, class) {
+	newLine := true // the first token of a line need not hold a word
+	seen := class(0)
+	for _, tok := range tokens {
+		first := len(dst)
+		newLine = newLine || tok.Flags&pipeline.LineStart != 0
+		switch {
+		case tok.Flags&pipeline.Letters != 0:
+			dst = append(dst, word{})
+			w := &dst[first]
+			if w.start, w.end = tok.Start, tok.End; text[tok.Start] <= 'Z' {
+				w.shape = capital
+			}
+			if text[tok.End-1] >= 'a' {
+				w.shape |= lower
+			}
+			t.classify(w, text)
+		case tok.Flags&pipeline.Figures != 0:
+			dst = append(dst, word{})
+			w := &dst[first]
+			w.start, w.end, w.shape = tok.Start, tok.End, digits
+		case tok.End-tok.Start == 1 && sign(text[tok.Start]):
+			continue
+		default:
+			dst = t.split(dst, text, tok.Start, tok.End)
+		}
+		if len(dst) > first && newLine {
+			dst[first].shape |= lineStart
+			newLine = false
+		}
+		for i := first; i < len(dst); i++ {
+			seen |= dst[i].class
+		}
+	}
+	return dst, seen
+}
+
+// sign tells whether a byte is a sign of ASCII, and so no word.
+func sign(c byte) bool { return c < utf8.RuneSelf && byteKind[c] == separator }
 
 // split appends the words of text[start:end].
 func (t *wordTable) split(dst []word, text []byte, start, end int32) []word {
