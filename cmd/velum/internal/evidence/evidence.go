@@ -40,6 +40,7 @@ type Options struct {
 	Language string   // of the page: en, es, ca; "": that of the report
 	Facts    string   // file of what the house says
 	SBOM     string   // file of what the program is made of
+	DCAT     string   // file that the record for a catalogue goes to; "": none
 	Attacks  string   // file of findings; "": those of the report
 	Ledger   string   // log of the releases; "": that of the output
 	In       []string // archive, to look for notes of who objects; none: nobody is looked for
@@ -175,6 +176,12 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 	e, err := s.write(r, nil, nil)
 	if err != nil {
 		return err
+	}
+	if o.DCAT != "" {
+		record, err := s.catalogue(r)
+		if err := errors.Join(err, durable.WriteFile(nil, o.DCAT, record)); err != nil {
+			return err
+		}
 	}
 	return said(c, o, s, r, e)
 }
