@@ -37,7 +37,7 @@ const (
 	Never      Of = "never"            // the same
 	NeverList  Of = "never_list"       // uses of a built-in list, by name
 	Operator   Of = "operator"         // uses, by category and operator
-	LowScore   Of = "low_score"        // matches below resolve.min_score; has no second part
+	LowScore   Of = "low_score"        // matches below the least score of their category; has no second part
 
 	Calendar Of = "calendar" // of words that fix a date, where dates move: see CalendarHidden
 	Order    Of = "order"    // pairs of notes, one behind the other, where dates move: see OrderRising

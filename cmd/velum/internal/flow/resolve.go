@@ -13,9 +13,6 @@ import (
 // says. What the configuration leaves empty stays.
 func (f *Flow) resolveOptions(o *resolve.Options) error {
 	r := &f.Resolve
-	for category, score := range r.MinScore {
-		o.MinScore[category] = float32(score)
-	}
 	for _, name := range r.SkipRules {
 		if !slices.Contains(resolve.RuleNames(), name) {
 			return fmt.Errorf("resolve.skip_rules: no rule %q; known: %s", name, strings.Join(resolve.RuleNames(), ", "))

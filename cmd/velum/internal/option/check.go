@@ -17,7 +17,6 @@ func (c *Config) contradictions() []exit.Mistake {
 	k.columns()
 	k.categories("mask.operators", sortedKeys(c.Mask.Operators))
 	k.categories("choose.classes", sortedKeys(c.Choose.Classes))
-	k.categories("resolve.min_score", sortedKeys(c.Resolve.MinScore))
 	for _, entry := range c.Resolve.Always {
 		name, words, ok := strings.Cut(entry, ":")
 		if !ok || strings.TrimSpace(words) == "" {

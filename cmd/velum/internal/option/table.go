@@ -119,7 +119,6 @@ type People struct {
 
 // Resolve holds the options of the decision about candidates.
 type Resolve struct {
-	MinScore   map[string]float64
 	Always     []string
 	AlwaysFile string
 	Never      []string
@@ -219,7 +218,6 @@ type Network struct {
 	Variant string
 	Units   int
 	Epochs  int
-	Batch   int
 	Rate    float64
 	Noise   float64
 	Blind   float64
@@ -245,7 +243,6 @@ type Learn struct {
 	Kind   []string
 	Slice  int
 	Turns  int
-	Folds  int
 	Start  string
 	Again  bool // the archive comes again when it ends, without the notes that were taken; no option
 }

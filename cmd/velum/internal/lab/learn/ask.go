@@ -353,9 +353,7 @@ func (l *learning) newest(a *flow.Labelled, had map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	if l.cfg.Learn.Folds > 0 {
-		l.deal(ids) // an earlier set has the last word: a note stays in its fold
-	}
+	l.deal(ids) // an earlier set has the last word: a note stays in its fold
 	keep := map[string]bool{}
 	for _, id := range ids {
 		if !had[id] {

@@ -26,7 +26,7 @@ import (
 // deal deals ids out to the folds, in the order of their hashes: folds are even, and sets that come later change none before.
 func (l *learning) deal(ids []string) {
 	for i, id := range flow.ByHash(slices.Clone(ids), seed) {
-		l.foldOf[id] = i % l.cfg.Learn.Folds
+		l.foldOf[id] = i % folds
 	}
 }
 
@@ -36,13 +36,13 @@ const enough = 50
 
 // divide gives every fold the notes that it learns from and those that it judges on.
 func (l *learning) divide() {
-	if l.cfg.Learn.Folds == 0 || len(l.dev.Paths) > 0 || len(l.foldOf) < l.cfg.Learn.Folds {
+	if len(l.dev.Paths) > 0 || len(l.foldOf) < folds {
 		return
 	}
-	for k := len(l.folds); k < l.cfg.Learn.Folds; k++ {
+	for k := len(l.folds); k < folds; k++ {
 		l.folds = append(l.folds, &learning{
 			console: l.console, cfg: l.cfg, out: filepath.Join(l.out, fmt.Sprintf("fold-%02d", k+1)), labels: l.labels, tagSet: l.tagSet, toSet: l.toSet,
-			archive: l.archive, fence: l.fence, known: l.known, options: fmt.Sprintf("%s fold %d of %d", l.options, k+1, l.cfg.Learn.Folds),
+			archive: l.archive, fence: l.fence, known: l.known, options: fmt.Sprintf("%s fold %d of %d", l.options, k+1, folds),
 			parent: l, fold: k,
 		})
 	}

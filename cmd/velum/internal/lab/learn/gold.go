@@ -25,8 +25,7 @@ func (l *learning) splitGold() error {
 			l.goldIDs = ids
 		}
 	}
-	if l.goldIDs = flow.ByHash(l.goldIDs, seed); g.Folds > 0 {
-		l.deal(l.goldIDs)
-	}
+	l.goldIDs = flow.ByHash(l.goldIDs, seed)
+	l.deal(l.goldIDs)
 	return nil
 }

@@ -53,6 +53,10 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 // seed is that of all that is drawn: folds, questions, the gate's bootstrap. The slices have the order of the archive.
 const seed = 1
 
+// folds are what all labelled notes and answers are dealt out to where no validation notes are named: every fold is judged by
+// models that learned from the others alone, teachers too, and the model in use learns from all.
+const folds = 5
+
 const lockName = "_LOCK" // held while learning goes on; a kill leaves it
 
 // own matches the names that learning creates first in its folder, finished or not.

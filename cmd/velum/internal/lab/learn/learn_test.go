@@ -93,7 +93,7 @@ func kept(ids []string) flow.Labelled {
 // all others. Answers that come later leave those before where they were, and from 50 on they judge alone.
 func TestFolds(t *testing.T) {
 	l := learningOf(1000, 10)
-	l.dev.Paths, l.foldOf, l.cfg.Learn.Folds = nil, map[string]int{}, 5
+	l.dev.Paths, l.foldOf = nil, map[string]int{}
 	l.goldIDs, l.gold.Paths = someIDs(23), []string{"gold"}
 	l.deal(l.goldIDs)
 	l.divide()
@@ -147,7 +147,7 @@ func TestFolds(t *testing.T) {
 		t.Errorf("%d folds", len(l.folds))
 	}
 	few := learningOf(1000, 10)
-	few.dev.Paths, few.foldOf, few.cfg.Learn.Folds, few.goldIDs = nil, map[string]int{}, 5, someIDs(4)
+	few.dev.Paths, few.foldOf, few.goldIDs = nil, map[string]int{}, someIDs(4)
 	few.deal(few.goldIDs)
 	if few.divide(); few.measured() {
 		t.Error("four notes judge in five folds")

@@ -153,7 +153,7 @@ func variant(n *option.Network) (bilstm.Architecture, bilstm.Recipe, error) {
 		return a, r, err
 	}
 	a.Units = kernels.Pad(cmp.Or(n.Units, a.Units))
-	r.Epochs, r.Batch, r.Rate, r.Blind = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate), n.Blind
+	r.Epochs, r.Rate, r.Blind = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Rate, r.Rate), n.Blind
 	if n.Noise >= 0 {
 		r.Noise = n.Noise
 	}
