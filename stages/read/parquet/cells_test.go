@@ -1,0 +1,104 @@
+package parquet
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+func TestRows(t *testing.T) {
+	type record struct {
+		Name  string    `parquet:"name"`
+		Age   int32     `parquet:"age"`
+		Note  *string   `parquet:"note,optional"`
+		Tags  []string  `parquet:"tags,list"`
+		Share float64   `parquet:"share"`
+		Paid  int64     `parquet:"paid,decimal(2:10)"`
+		Day   int32     `parquet:"day,date"`
+		At    time.Time `parquet:"at,timestamp(millisecond)"`
+	}
+	name := filepath.Join(t.TempDir(), "a.parquet")
+	tos := "Tos"
+	err := parquet.WriteFile(name, []record{
+		{"Ana", 7, &tos, []string{"x", "y"}, 0.5, 1250, 1, time.Date(2026, 11, 28, 1, 2, 3, 0, time.UTC)}, {"", -1, nil, nil, math.NaN(), -5, 0, time.Unix(0, 0)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	var got []string
+	err = Rows(name, func(all []string) error { names = all; return ErrNoHeader }, func(n int64, cells []Cell) error {
+		line := string(rune('0' + n))
+		for _, c := range cells {
+			kind := ""
+			if c.Number {
+				kind = "#"
+			}
+			line += " " + names[c.Column] + "=" + kind + c.Text
+		}
+		got = append(got, line)
+		return nil
+	})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%q, %v", got, err)
+	}
+	for _, want := range []string{"1 name=Ana age=#7 note=Tos tags=x tags=y share=#0.5 paid=#12.5 day=1970-01-02 at=2026-11-28", "2 age=#-1 paid=#-0.05 day=1970-01-01 at=1970-01-01"} {
+		if !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, want) }) {
+			t.Errorf("no %s in %q", want, got)
+		}
+	}
+	stop := errors.New("stop")
+	if err := Rows(name, func([]string) error { return stop }, nil); !errors.Is(err, stop) {
+		t.Errorf("who refuses the columns: %v", err)
+	}
+	if err := Rows(name, func([]string) error { return nil }, func(int64, []Cell) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("who refuses a row: %v", err)
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no Parquet"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{text: "is no Parquet file", t.TempDir(): "is no file", text + "x": "does not exist"} {
+		if err := Rows(file, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestDecimals(t *testing.T) {
+	for _, c := range []struct {
+		digits string
+		scale  int
+		want   string
+	}{{"1250", 2, "12.5"}, {"1200", 2, "12"}, {"5", 2, "0.05"}, {"-5", 2, "-0.05"}, {"0", 2, "0"}, {"12", 0, "12"}, {"12", -1, "12"}, {"12", 77, "12"}, {"-1234", 3, "-1.234"}, {"100", 1, "10"}} {
+		if got := string(appendDecimal([]byte("x"), c.digits, c.scale)); got != "x"+c.want {
+			t.Errorf("%s, %d: %s, want x%s", c.digits, c.scale, got, c.want)
+		}
+	}
+	for value, want := range map[string]int64{"": 0, "\x00": 0, "\x7f": 127, "\x80": -128, "\xff": -1, "\x01\x00": 256, "\xff\x00": -256} {
+		if got := bigEndian([]byte(value)); got.Cmp(big.NewInt(want)) != 0 {
+			t.Errorf("%x: %v, want %d", value, got, want)
+		}
+	}
+}
+
+func TestWidened(t *testing.T) {
+	const (
+		bytes, small, large, float, double, truth, date, instant = pipeline.BytesColumn, pipeline.Int32Column, pipeline.Int64Column, pipeline.FloatColumn, pipeline.DoubleColumn, pipeline.BoolColumn, pipeline.DateColumn, pipeline.TimestampColumn
+	)
+	for _, c := range [][3]pipeline.ColumnKind{{small, small, small}, {small, large, large}, {float, double, double}, {date, instant, instant}, {small, double, bytes}, {date, large, bytes}, {truth, small, bytes}, {bytes, small, bytes}, {truth, truth, truth}, {float, large, bytes}} {
+		if got := Widened(c[0], c[1]); got != c[2] || Widened(c[1], c[0]) != c[2] {
+			t.Errorf("%v and %v: %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+}
