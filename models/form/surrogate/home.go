@@ -54,7 +54,7 @@ func language(isCatalan bool) int {
 	return 0
 }
 
-// readHomes reads lists/places.txt: a line "= code names language community" for a
+// readHomes reads lists/places.txt: a line "= code;names;language;community" for a
 // province, and below it its towns.
 func (l *lists) readHomes() {
 	l.homeOf, l.provinces = map[string]*home{}, map[string]*province{}
@@ -84,36 +84,15 @@ func (l *lists) readHomes() {
 	}
 }
 
-// readProvince reads "08 Barcelona ca Cataluña".
+// readProvince reads "08;Barcelona;ca;Cataluña".
 func (l *lists) readProvince(line string) *province {
-	code, rest, _ := strings.Cut(line, " ")
-	for _, tongue := range []string{" es ", " ca "} {
-		if names, region, ok := strings.Cut(rest, tongue); ok {
-			p := &province{code: code, region: region, catalan: tongue == " ca "}
-			for _, name := range l.namesOf(names) {
-				if p.name == "" {
-					p.name = name
-				}
-				l.provinces[folded(name)] = p
-			}
-			return p
-		}
+	f := strings.Split(line, ";")
+	names := strings.Split(f[1], "|")
+	p := &province{code: f[0], name: names[0], region: f[3], catalan: f[2] == "ca"}
+	for _, name := range names {
+		l.provinces[folded(name)] = p
 	}
-	panic("surrogate: places.txt: " + line) // a test reads it
-}
-
-// namesOf cuts the names of a province apart: two of one word, or one of several.
-func (l *lists) namesOf(names string) []string {
-	switch names {
-	case "A Coruña La Coruña":
-		return []string{"A Coruña", "La Coruña"}
-	case "Illes Balears Baleares":
-		return []string{"Illes Balears", "Baleares"}
-	}
-	if two := strings.Fields(names); len(two) == 2 && !slices.Contains([]string{"La Rioja", "Las Palmas", "Ciudad Real"}, names) {
-		return two
-	}
-	return []string{names}
+	return p
 }
 
 // Begin begins a note: its places, one a line. Those that name no town are in the

@@ -3,6 +3,7 @@ package gazetteer
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -252,30 +253,32 @@ func (p *sourceParser) plainRows(yield func(int, []string) bool) {
 	}
 }
 
-// layouts are the headers that are known: the column of the words, another
-// column that tells one list from another, and the class. The names are
-// folded.
-var layouts = []struct {
+// A layout is a header that is known: the column of the words, another column that
+// tells one list from another, and the class, 0 where a column says it.
+type layout struct {
 	form, beside string
 	class        Class
-}{
-	{"apellido", "", Surname}, {"apellidos", "", Surname}, {"cognom", "", Surname}, {"surname", "", Surname}, {"last_name", "", Surname},
-	{"nombre", "municipio_id", Municipality}, {"nombre", "isla_id", Province}, {"nombre", "provincia_id", Province},
-	{"nombre", "autonomia_id", Province}, {"nombre", "", GivenName}, {"given_name", "", GivenName}, {"first_name", "", GivenName},
-	{"nom valencia", "", Municipality}, {"nom", "", GivenName},
-	{"nucleo_nombre", "", Municipality}, {"municipio_nombre", "", Municipality}, {"municipio", "", Municipality}, {"municipi", "", Municipality},
-	{"descripcio localitat", "", Municipality}, {"descripcio abs", "", Municipality}, {"descripcio ss", "", Province}, {"descripcio rs", "", Province},
-	{"provincia", "", Province}, {"pais", "", Country}, {"country", "", Country},
-	{"collecting_institution", "", Centre}, {"hospital", "", Centre}, {"centro", "", Centre}, {"centre", "", Centre},
-	{"name", "head", Eponym}, {"term", "type", 0},
-	{"word", "", 0}, {"palabra", "", 0}, {"paraula", "", 0}, {"form", "", 0}, {"forma", "", 0}, {"term", "", 0}, {"name", "", 0},
 }
 
-// countColumns are the names of columns of counts, the better ones first. A
-// person counts once for each of two surnames.
-var countColumns = [][]string{
-	{"frec_pri", "frec_seg"}, {"1er apellido", "2o apellido"}, {"frec"}, {"frecuencia"}, {"freq"}, {"frequency"}, {"count"}, {"valor"},
-	{"poblacio oficial"}, {"poblacion"}, {"poblacio"}, {"population"}, {"habitantes"}, {"habitants"}, {"total"},
+//go:embed layouts.txt
+var layoutsText string
+
+// layouts and countColumns, the names of columns of counts, are the rows of layouts.txt.
+var (
+	layouts      []layout
+	countColumns [][]string
+)
+
+func init() {
+	for line := range strings.Lines(layoutsText) {
+		switch row := strings.Split(strings.TrimSpace(line), ";"); {
+		case row[0] == "count":
+			countColumns = append(countColumns, row[1:])
+		case len(row) == 3:
+			class, _ := ParseClass(row[0])
+			layouts = append(layouts, layout{row[1], row[2], class})
+		}
+	}
 }
 
 // kindColumns are the names of columns that say what kind of word an entry is.
