@@ -11,6 +11,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
+	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -90,11 +91,7 @@ func TestWithLines(t *testing.T) {
 }
 
 func TestKindsOfFiles(t *testing.T) {
-	text, err := configs.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !IsWords(written(t, string(text))) || IsWords("/nowhere/x") || IsTree(t.TempDir()) {
+	if !IsWords(written(t, networks.ShippedWords().Text())) || IsWords("/nowhere/x") || IsTree(t.TempDir()) {
 		t.Error("words, or an output")
 	}
 	for _, c := range []struct {
@@ -115,7 +112,7 @@ func TestKindsOfFiles(t *testing.T) {
 			}
 		}
 	}
-	if err := func() error { _, err := Pack(written(t, string(text)), gazetteer.Default()); return err }(); exit.CodeOf(err) != exit.Config || !strings.Contains(err.Error(), "it goes into resolve.words") {
+	if err := func() error { _, err := Pack(written(t, networks.ShippedWords().Text()), gazetteer.Default()); return err }(); exit.CodeOf(err) != exit.Config || !strings.Contains(err.Error(), "it goes into resolve.words") {
 		t.Errorf("words in place of networks: %v", err)
 	}
 	if p, err := Packs("x", []string{configs.ShippedPack, configs.CalendarPack}, gazetteer.Default()); err != nil || len(p) != 2 {
