@@ -112,7 +112,10 @@ func TestKindsOfFiles(t *testing.T) {
 			}
 		}
 	}
-	if err := func() error { _, err := Pack(written(t, networks.ShippedWords().Text()), gazetteer.Default()); return err }(); exit.CodeOf(err) != exit.Config || !strings.Contains(err.Error(), "it goes into resolve.words") {
+	if err := func() error {
+		_, err := Pack(written(t, networks.ShippedWords().Text()), gazetteer.Default())
+		return err
+	}(); exit.CodeOf(err) != exit.Config || !strings.Contains(err.Error(), "it goes into resolve.words") {
 		t.Errorf("words in place of networks: %v", err)
 	}
 	if p, err := Packs("x", []string{configs.ShippedPack, configs.CalendarPack}, gazetteer.Default()); err != nil || len(p) != 2 {
