@@ -404,36 +404,6 @@ func BenchmarkForm(b *testing.B) {
 	}
 }
 
-// Combinations stand for their groups; what comes twice sees both windows.
-func TestUse(t *testing.T) {
-	tpl, err := Parse("version 1\nprefix3 -4..1\nuse c lm mph\nuse c\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := []string{}
-	for _, g := range tpl.Groups {
-		got = append(got, fmt.Sprintf("%s %d..%d", g.Name, g.Lo, g.Hi))
-	}
-	want := []string{"lemma -3..3", "hasdigit -3..3", "prefix3 -4..3", "prefix4 -3..3", "suffix3 -3..3", "suffix4 -3..3", "capitals -3..3"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	for _, name := range Combinations() {
-		tpl, err := Parse("version 1\nuse " + name)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if again, err := Parse(tpl.String()); err != nil || again.String() != tpl.String() {
-			t.Errorf("%s: written and read back: %v", name, err)
-		}
-	}
-	for _, bad := range []string{"use", "use nothing", "gazetteer/Nothing"} {
-		if _, err := Parse("version 1\n" + bad); err == nil {
-			t.Errorf("%s: no error", bad)
-		}
-	}
-}
-
 // A kind of word can be asked for alone.
 func TestOneClass(t *testing.T) {
 	for _, tt := range []struct{ group, want string }{{"gazetteer", "GivenName Surname"}, {"gazetteer/Surname", "Surname"}, {"gazetteer/Month", ""}} {

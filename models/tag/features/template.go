@@ -89,7 +89,7 @@ const (
 )
 
 // Parse reads a template. Every line is "version N", "sequence line|sentence|
-// note", "max-tokens N", "use" and names of combinations of groups, or a
+// note", "max-tokens N", or a
 // group's name and its window lo..hi (one number for one offset, nothing for
 // 0); # begins a comment.
 func Parse(text string) (*Template, error) {
@@ -115,9 +115,6 @@ func Parse(text string) (*Template, error) {
 }
 
 func (t *Template) line(words []string, version *int) error {
-	if words[0] == "use" {
-		return t.use(words[1:])
-	}
 	if len(words) > 2 {
 		return fmt.Errorf("more than two words; write a name and its window, as in \"word -2..2\"")
 	}
