@@ -118,7 +118,7 @@ func (t *wordTable) classify(w *word, text []byte) {
 // trigger is classify for any word.
 func (t *wordTable) trigger(w *word, text []byte) {
 	w.fold(text)
-	w.class = t.classes.of(w.hash)
+	w.class = t.classes[w.hash]
 }
 
 // appendWords appends the words of the tokens to dst and returns all classes
@@ -288,13 +288,13 @@ func foldRune(h uint64, n int32, r rune) (uint64, int32) {
 // wordTable gives a word its trigger classes. It is read-only after it was
 // made and shared by the workers.
 type wordTable struct {
-	classes classTable
+	classes map[uint64]class     // by hash
 	filter  [1 << 18 / 64]uint64 // a bit for the ends of every trigger: few other words have them
 }
 
 // newWordTable reads the trigger words.
 func newWordTable(words networks.Words) *wordTable {
-	t := &wordTable{classes: newClassTable(nil)} // phrase asks it
+	t := new(wordTable)
 	have := map[uint64]class{}
 	for i, name := range classNames {
 		list := strings.Join(words[name], " ")
@@ -304,47 +304,8 @@ func newWordTable(words networks.Words) *wordTable {
 			t.filter[f/64] |= 1 << (f % 64)
 		}
 	}
-	t.classes = newClassTable(have)
+	t.classes = have
 	return t
-}
-
-// classTable maps the hashes of trigger words to their classes. It is sparse,
-// so that what is not there is mostly known at the first place.
-type classTable struct {
-	entries []classEntry // 2ⁿ
-	shift   int
-}
-
-type classEntry struct {
-	hash  uint64
-	class class // 0: the place is free
-}
-
-func newClassTable(classes map[uint64]class) classTable {
-	bits := 4
-	for 4*len(classes) > 1<<bits {
-		bits++
-	}
-	t := classTable{entries: make([]classEntry, 1<<bits), shift: 64 - bits}
-	for h, c := range classes {
-		i := t.place(h)
-		for t.entries[i].class != 0 {
-			i = (i + 1) % len(t.entries)
-		}
-		t.entries[i] = classEntry{h, c}
-	}
-	return t
-}
-
-func (t *classTable) place(h uint64) int { return int(h * 0xD6E8FEB86659FD93 >> t.shift) }
-
-// of returns the class of the word of a hash, 0 if it triggers nothing.
-func (t *classTable) of(h uint64) class {
-	for i := t.place(h); ; i = (i + 1) & (len(t.entries) - 1) {
-		if e := &t.entries[i]; e.hash == h || e.class == 0 {
-			return e.class
-		}
-	}
 }
 
 // folded returns a trigger word without case and accents.
