@@ -62,16 +62,9 @@ func boundsOf(dst []bounds, spans []pipeline.Span) []bounds {
 
 // common returns what two sorted sets both have.
 func common(dst, a, b []bounds) []bounds {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch k := compareBounds(a[i], b[j]); {
-		case k < 0:
-			i++
-		case k > 0:
-			j++
-		default:
-			dst = append(dst, a[i])
-			i++
-			j++
+	for _, x := range a {
+		if _, both := slices.BinarySearchFunc(b, x, compareBounds); both {
+			dst = append(dst, x)
 		}
 	}
 	return dst

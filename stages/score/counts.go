@@ -83,7 +83,7 @@ func (s *Scorer) Gather(other *Scorer, into func(i int) int) {
 // of other, over draws of rows with replacement, the same ones of both: the paired
 // bootstrap. Both must have seen the same notes in the same order.
 func (s *Scorer) DifferenceInterval(other *Scorer, m Measure, draws int, seed uint64) (Interval, error) {
-	if err := s.comparable(other); err != nil || len(s.rows) == 0 || draws <= 0 {
+	if err := s.comparable(other); err != nil {
 		return Interval{}, err
 	}
 	return gained(other.column(m), s.column(m), draws, seed, 0xd1ff), nil

@@ -67,15 +67,7 @@ func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all 
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(a, b RecallDifference) int {
-		if k := strings.Compare(a.Category, b.Category); k != 0 || a.Masked == b.Masked {
-			return k
-		}
-		if b.Masked {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(all, func(a, b RecallDifference) int { return strings.Compare(a.Category, b.Category) })
 	return all, nil
 }
 

@@ -459,7 +459,7 @@ func TestSentence(t *testing.T) {
 	in := &Input{Config: cfg, Model: tagger.Header{Risk: calibrated(), Measured: measured()}}
 	if got, want := plain(in), "Nobody has read a random sample of this output, so the light can be amber at best. 1 000 notes read: 1 000 masked, 0 in quarantine (0 %, up to 1 % allowed). "+
 		"By the confidences of this run some 1 [0–12] of 1 000 notes are expected to keep something (95 %; calibrated on 24 000 notes of 40 sources that the model had not seen). "+
-		"The notes are like hurried notes of primary care, with an identifier or more each: such numbers were up to 7 times too high or too low before anyone had read. "+
+		"The notes are like hurried notes of primary care, with about one identifier each: such numbers were up to 7 times too high or too low before anyone had read. "+
 		"The first 100 notes of a sample, the least sure of all, narrow it. "+
 		"To show that at most 0.50 % do: 598 notes, if none of them keeps something; if as many do as expected, 1 000 (velum run --audit 0.5%)."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
