@@ -2,10 +2,11 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	_ "embed"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,10 +35,13 @@ func newManCommand() *cobra.Command {
 // writeManPages writes a page for c and every command below it. The pages hold
 // no date, so that a package built twice is the same.
 func writeManPages(c *cobra.Command, dir string) error {
-	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+	var page bytes.Buffer
+	if err := manPage.Execute(&page, c); err != nil {
+		return err
+	}
 	// A manual is for everybody, unlike everything else that velum writes.
-	file := filepath.Join(dir, name+".1")
-	if err := durable.WriteFile(nil, file, manPage(c, name)); err != nil {
+	file := filepath.Join(dir, pageName(c)+".1")
+	if err := durable.WriteFile(nil, file, page.Bytes()); err != nil {
 		return err
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
@@ -54,50 +58,27 @@ func writeManPages(c *cobra.Command, dir string) error {
 	return nil
 }
 
-// manPage returns the page in the man(7) macros. cobra has a generator too; it
-// drags in a Markdown parser for what is forty lines here.
-func manPage(c *cobra.Command, name string) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, ".TH %q 1 \"\" \"velum %s\" \"velum manual\"\n", strings.ToUpper(name), roff(version))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))
-	if c.Long != "" {
-		fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(c.Long))
-	}
-	if c.Example != "" {
-		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(c.Example))
-	}
-	manFlags(&b, "OPTIONS", c.LocalFlags())
-	manFlags(&b, "OPTIONS OF EVERY COMMAND", c.InheritedFlags())
-	if subs := c.Commands(); len(subs) > 0 {
-		b.WriteString(".SH COMMANDS\n")
-		for _, sub := range subs {
-			if sub.IsAvailableCommand() {
-				fmt.Fprintf(&b, ".TP\n.BR %s (1)\n%s\n", roff(name+"-"+sub.Name()), roff(sub.Short))
-			}
-		}
-	}
-	b.WriteString(".SH EXIT STATUS\n")
-	for _, code := range exit.Codes {
-		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", code, roff(strings.ReplaceAll(code.String(), "_", " ")))
-	}
-	return b.Bytes()
-}
+// manText is a page in the man(7) macros. cobra has a generator too; it drags in a Markdown parser for what is a template here.
+//
+//go:embed man.txt
+var manText string
 
-func manFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
-	if !flags.HasAvailableFlags() {
-		return
-	}
-	fmt.Fprintf(b, ".SH %s\n", title)
-	flags.VisitAll(func(f *pflag.Flag) {
+var manPage = template.Must(template.New("man").Funcs(template.FuncMap{
+	"roff": roff, "upper": strings.ToUpper, "page": pageName,
+	"version": func() string { return version },
+	"codes":   func() []exit.Code { return exit.Codes },
+	"words":   func(c exit.Code) string { return strings.ReplaceAll(c.String(), "_", " ") },
+	"each": func(f *pflag.FlagSet) (all []*pflag.Flag) {
+		f.VisitAll(func(flag *pflag.Flag) { all = append(all, flag) })
+		return all
+	},
+	"unquoted": func(f *pflag.Flag) []string {
 		kind, usage := pflag.UnquoteUsage(f)
-		short := ""
-		if f.Shorthand != "" {
-			short = `\-` + f.Shorthand + ", "
-		}
-		fmt.Fprintf(b, ".TP\n.B %s\\-\\-%s %s\n%s\n", short, roff(f.Name), roff(kind), roff(usage))
-	})
-}
+		return []string{kind, usage}
+	},
+}).Parse(manText))
+
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
 // roff escapes text: a backslash, a hyphen, and a dot or quote at the start
 // of a line mean something to the formatter.
