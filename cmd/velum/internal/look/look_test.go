@@ -191,12 +191,12 @@ func TestLists(t *testing.T) {
 
 func TestMachine(t *testing.T) {
 	got, _ := run(t, false, func(c *console.Console) error { return Machine(t.Context(), c, &MachineOptions{t.TempDir()}) }) // memory may be dumped here
-	for _, what := range []string{"cpu", "memory", "disk", "fsync", "privacy", "parquet"} {
+	for _, what := range []string{"cpu", "memory", "disk", "fsync", "privacy"} {
 		if n := len(regexp.MustCompile(`(?m)^(ok|warning|failed) +`+what+` `).FindAllString(got, -1)); n != 1 {
 			t.Errorf("%d lines of %s in\n%s", n, what, got)
 		}
 	}
-	for _, line := range []string{`(?m)^ok +parquet +written, read back, damage found$`, `(?m)^(ok|warning) +fsync +median \d+\.\d\d ms`, `(?m)^(ok|warning) +memory +\d+\.\d GiB in the machine`, `(?m)^(ok|warning) +disk +\d+\.\d GiB free`} {
+	for _, line := range []string{`(?m)^(ok|warning) +fsync +median \d+\.\d\d ms`, `(?m)^(ok|warning) +memory +\d+\.\d GiB in the machine`, `(?m)^(ok|warning) +disk +\d+\.\d GiB free`} {
 		if !regexp.MustCompile(line).MatchString(got) {
 			t.Errorf("no line %s in\n%s", line, got)
 		}

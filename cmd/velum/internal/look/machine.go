@@ -1,7 +1,6 @@
 package look
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -36,7 +34,7 @@ var stateColors = map[string]int{fine: 32, warning: 33, failed: 31}
 
 // checkups lists the checks of the machine, in order. dir is where output would go.
 var checkups = []func(dir string) finding{
-	checkCPU, checkMemory, checkSpace, checkSync, checkHardening, checkParquet,
+	checkCPU, checkMemory, checkSpace, checkSync, checkHardening,
 }
 
 // MachineOptions name the folder that a run would write to.
@@ -176,32 +174,6 @@ func checkHardening(string) finding {
 		f.State, f.Remedy = failed, "others could read what velum writes"
 	case core != 0 || dumpable:
 		f.State, f.Remedy = warning, "a crash could write memory to disk; start velum under LimitCORE=0"
-	}
-	return f
-}
-
-// checkParquet writes two rows in memory, reads them back, and damages them to
-// see that the damage is noticed.
-func checkParquet(string) finding {
-	f := finding{What: "parquet", State: fine, Detail: "written, read back, damage found"}
-	type row struct {
-		ID   int64  `parquet:"id"`
-		Text string `parquet:"text"`
-	}
-	want := []row{{1, "uno"}, {2, "dos"}}
-	var b bytes.Buffer
-	err := parquet.Write(&b, want)
-	var got []row
-	if err == nil {
-		got, err = parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	}
-	if err != nil || !slices.Equal(got, want) {
-		f.State, f.Detail, f.Remedy = failed, "a table did not come back as it was written", "this binary or this memory is damaged; install velum again"
-		return f
-	}
-	damaged := bytes.Replace(b.Bytes(), []byte("unodos"), []byte("unidos"), 1) // in the page, not in its statistics
-	if _, err = parquet.Read[row](bytes.NewReader(damaged), int64(len(damaged))); err == nil {
-		f.State, f.Detail, f.Remedy = failed, "a changed byte was not noticed", "this binary is damaged; install velum again"
 	}
 	return f
 }

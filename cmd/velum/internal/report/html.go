@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"maps"
 	"slices"
@@ -32,7 +31,7 @@ func (r *Report) page(about *About) ([]byte, error) {
 	}
 	view := reportView{
 		Headline: head, Rest: rest,
-		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(), Trend: r.trendRows(), Parts: r.riskTables(),
+		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Trend: r.trendRows(), Parts: r.riskTables(),
 		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
 		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
 		Groups:    r.Anonymity.GroupRows(),
@@ -103,7 +102,6 @@ type reportView struct {
 	Bars      []spanBar
 	Histogram Histogram
 	Scores    []scoreRow
-	Months    []monthRow
 	Reasons   []barRow
 	Languages []barRow
 	Trend     []trendRow
@@ -288,52 +286,6 @@ func (r *Report) scores() (rows []scoreRow) {
 		}
 	}
 	return rows
-}
-
-// monthRow compares a folder with the whole archive.
-type monthRow struct {
-	folder
-	PerNote    float64 // spans per 100 notes
-	Change     string  // against the whole
-	Stands     bool    // out: more than a quarter off
-	Width      float64
-	Quarantine float64
-}
-
-func (r *Report) months() (rows []monthRow) {
-	var notes, spans int64
-	most := 0.0
-	for _, f := range r.Folders {
-		notes += f.Read - f.Quarantined
-		spans += f.Spans
-	}
-	whole := 100 * float64(spans) / float64(max(notes, 1))
-	for _, f := range r.Folders {
-		per := 100 * float64(f.Spans) / float64(max(f.Read-f.Quarantined, 1))
-		row := monthRow{folder: namedIn(r.language, f), PerNote: per, Quarantine: float64(f.Quarantined) / float64(max(f.Read, 1))}
-		if whole > 0 && f.Read > f.Quarantined {
-			change := per/whole - 1
-			row.Change = strings.NewReplacer("-0\u202f", "+0\u202f", "-", "\u2212").Replace(fmt.Sprintf("%+.0f\u202f%%", 100*change))
-			row.Stands = change > 0.25 || change < -0.25
-		}
-		most = max(most, per)
-		rows = append(rows, row)
-	}
-	for k := range rows {
-		rows[k].Width = Tenths(BarWidth * rows[k].PerNote / max(most, 1e-9))
-	}
-	return rows
-}
-
-// namedIn gives the folders that are none their name.
-func namedIn(l page.Language, f folder) folder {
-	switch f.Name {
-	case noFolder:
-		f.Name = l.Text("folder none")
-	case unreadableFolder:
-		f.Name = l.Text("folder unreadable")
-	}
-	return f
 }
 
 // used leaves out what was never used, and puts the most used first.

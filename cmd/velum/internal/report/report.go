@@ -49,7 +49,6 @@ type Report struct {
 	Spans      reportSpans `json:"spans"`
 	Languages  []named     `json:"languages,omitempty"`
 	Confidence []Bin       `json:"confidence,omitempty"`
-	Folders    []folder    `json:"folders"`
 	Rows       []FileRows  `json:"rows,omitempty"`  // of the files of which most was set aside, or of all
 	Files      int         `json:"files,omitempty"` // that Rows is of
 	Selection  *Selection  `json:"selection,omitempty"`
@@ -162,15 +161,6 @@ type Bin struct {
 	Count int64   `json:"count"`
 }
 
-// folder is a month, or whatever else the folders of the archive are.
-type folder struct {
-	Name        string `json:"name"`
-	Read        int64  `json:"read"`
-	Quarantined int64  `json:"quarantined"`
-	WithSpans   int64  `json:"with_spans"`
-	Spans       int64  `json:"spans"`
-}
-
 // reportUses counts what lists and rules did. Entries of lists are numbered
 // as the configuration has them, from 1: they may be names of people.
 type reportUses struct {
@@ -280,13 +270,13 @@ func New(m *commit.Manifest, in *Input) *Report {
 	excluded, quarantined := c.Reasons[pipeline.Excluded.String()], maps.Clone(c.Reasons)
 	delete(quarantined, pipeline.Excluded.String()) // the table of reasons adds up to the number in the tile
 	r := &Report{
-		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
+		Schema: "velum.report/5", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Empty: c.Tally.Get(tally.Empty, ""), Duplicates: in.Duplicates,
 		},
 		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
-		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Rows: worst(in.Rows), Files: len(in.Rows), Selection: in.Selection,
+		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Rows: worst(in.Rows), Files: len(in.Rows), Selection: in.Selection,
 		Anonymity: in.Anonymity, Rare: in.Rare, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
@@ -415,45 +405,14 @@ func Bins(count func(bin int) int64) (all []Bin) {
 	return all
 }
 
-// folders sums up the units by the folder of their parts. Units that left no
-// part stand together.
-func folders(m *commit.Manifest) []folder {
-	byName := map[string]*folder{}
-	for _, u := range m.Units {
-		name := folderOf(&u)
-		f := byName[name]
-		if f == nil {
-			f = &folder{Name: name}
-			byName[name] = f
-		}
-		f.Read += u.Rows
-		f.Quarantined += u.Quarantined - u.Reasons[pipeline.Excluded.String()]
-		f.WithSpans += u.Tally.Get(tally.WithSpans, "")
-		for _, n := range u.Tally.By(tally.Category) {
-			f.Spans += n
-		}
-	}
-	all := []folder{}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		all = append(all, *byName[name])
-	}
-	return all
-}
-
-// names of what is in no folder
-const (
-	noFolder         = "(no folder)"
-	unreadableFolder = "(unreadable)"
-)
-
+// folderOf is the folder of the masked part of a unit below that of all; "" if it has none.
 func folderOf(u *commit.UnitRecord) string {
 	for _, p := range u.Parts {
 		if p.Kind == "masked" {
-			dir := strings.TrimPrefix(path.Dir(p.Path), "masked")
-			return cmp.Or(strings.TrimPrefix(dir, "/"), noFolder)
+			return strings.TrimPrefix(strings.TrimPrefix(path.Dir(p.Path), "masked"), "/")
 		}
 	}
-	return unreadableFolder
+	return ""
 }
 
 // operatorUse is the name of an operator at work on a category: "DATE shift",

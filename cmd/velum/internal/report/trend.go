@@ -45,9 +45,6 @@ func monthOf(u *commit.UnitRecord) string {
 			return m[1] + "-" + fmt.Sprintf("%02s", m[2])
 		}
 	}
-	if folder == noFolder || folder == unreadableFolder {
-		return ""
-	}
 	return exit.Printable(folder) // the summary goes to terminals
 }
 
