@@ -168,13 +168,6 @@ func (d *dossier) model() {
 		x := m.Dial
 		d.say("dial", share(x.Asked), term("asked_for"), ",", share(x.Recall), term("reached"))
 	}
-	var rows [][]Value
-	for name, x := range m.Scores {
-		rows = append(rows, row(name, number(x)))
-	}
-	if slices.SortFunc(rows, func(a, b []Value) int { return cmp.Compare(a[0].Text, b[0].Text) }); len(rows) > 0 {
-		d.table("scores", rows, "measure", "value")
-	}
 }
 
 // program says what did it, and how somebody builds the same.

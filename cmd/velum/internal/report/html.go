@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
-	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ func (r *Report) page(about *About) ([]byte, error) {
 	}
 	view := reportView{
 		Headline: head, Rest: rest,
-		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Trend: r.trendRows(), Parts: r.riskTables(),
+		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Trend: r.trendRows(), Parts: r.riskTables(),
 		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
 		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
 		Groups:    r.Anonymity.GroupRows(),
@@ -101,7 +100,6 @@ type reportView struct {
 	About     *About  // nil on the pages of the manifest
 	Bars      []spanBar
 	Histogram Histogram
-	Scores    []scoreRow
 	Reasons   []barRow
 	Languages []barRow
 	Trend     []trendRow
@@ -267,25 +265,6 @@ func columnLabel(l page.Language, share float64) string {
 	default:
 		return l.Number(p, 0)
 	}
-}
-
-// scoreRow is one measure of the model on its gold set.
-type scoreRow struct {
-	Measure    string
-	F1, Recall float64
-}
-
-func (r *Report) scores() (rows []scoreRow) {
-	for _, name := range slices.Sorted(maps.Keys(r.Model.Scores)) {
-		if measure, ok := strings.CutSuffix(name, "_f1"); ok {
-			called, key := strings.ReplaceAll(measure, "_", " "), "measure "+measure
-			if page.Known(key) { // a model may bring a measure of another version
-				called = r.language.Text(key)
-			}
-			rows = append(rows, scoreRow{called, r.Model.Scores[name], r.Model.Scores[measure+"_recall"]})
-		}
-	}
-	return rows
 }
 
 // used leaves out what was never used, and puts the most used first.

@@ -207,14 +207,13 @@ type reportDamage struct {
 }
 
 type reportModel struct {
-	Name   string             `json:"name"`
-	Kind   string             `json:"kind"`
-	SHA256 string             `json:"sha256"`
-	Parent string             `json:"parent_sha256,omitempty"`
-	Notes  int                `json:"training_sequences"`
-	Tokens int                `json:"training_tokens"`
-	Scores map[string]float64 `json:"scores,omitempty"`
-	Dial   *reportDial        `json:"recall_dial,omitempty"`
+	Name   string      `json:"name"`
+	Kind   string      `json:"kind"`
+	SHA256 string      `json:"sha256"`
+	Parent string      `json:"parent_sha256,omitempty"`
+	Notes  int         `json:"training_sequences"`
+	Tokens int         `json:"training_tokens"`
+	Dial   *reportDial `json:"recall_dial,omitempty"`
 
 	Measured *tagger.Measured `json:"measured,omitempty"` // on real notes, at the setting of the dial; nil: it was not
 }
@@ -280,7 +279,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Anonymity: in.Anonymity, Rare: in.Rare, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
-			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens, Scores: roundedScores(in.Model.Scores),
+			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens,
 		},
 		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose, Options: chosen(in.Config)},
 	}
@@ -357,14 +356,6 @@ func (in *Input) driftByDigest() []reportDrift {
 }
 
 func rounded6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
-
-func roundedScores(scores map[string]float64) map[string]float64 {
-	all := make(map[string]float64, len(scores))
-	for name, v := range scores {
-		all[name] = Rounded(v)
-	}
-	return all
-}
 
 // sortedCounts lists counts, the largest first.
 func sortedCounts(counts map[string]int64) []named {
