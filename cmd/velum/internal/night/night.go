@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -76,16 +76,16 @@ func (o *Options) once(ctx context.Context, c *console.Console, load func() (*op
 		c.Log.Debug("nothing new", "in", strings.Join(o.In, ", "))
 		return context.Cause(ctx)
 	}
-	r, unread := o.report()
+	light, sentence, reasons, unread := report.Said(durable.OS, o.Private)
 	switch {
 	case err == nil && unread != nil:
 		return unread
-	case err == nil && r.Light != "red":
+	case err == nil && light != "red":
 		return nil
 	case err == nil:
 		err = exit.Errorf(exit.Privacy, "look at what is red in "+filepath.Join(o.Private, "report.html")+" before the output is used", "the light of the report is red")
 	}
-	return errors.Join(o.mail(c, err, r, &said), err)
+	return errors.Join(o.mail(c, err, append([]string{sentence}, reasons...), &said), err)
 }
 
 // makeKey makes the key that the configuration names, if there is no output that was made with another one.
@@ -106,26 +106,8 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	return durable.WriteFile(nil, path, key)
 }
 
-// report holds the fields of report.json in the private tree that a night tells.
-type report struct {
-	Light    string `json:"light"`
-	Sentence string `json:"sentence"`
-	Findings []struct {
-		Light string `json:"light"`
-		Text  string `json:"text"`
-	} `json:"findings"`
-}
-
-func (o *Options) report() (r report, err error) {
-	data, err := os.ReadFile(filepath.Join(o.Private, "report.json"))
-	if err == nil && json.Unmarshal(data, &r) != nil {
-		err = exit.Errorf(exit.Integrity, "start the run again", "report.json of the private tree is no report")
-	}
-	return r, err
-}
-
-// mail prints what somebody has to know who was not there, in the order in which they ask: what, since when, what to do, where.
-func (o *Options) mail(c *console.Console, err error, r report, said *bytes.Buffer) error {
+// mail prints, with what the report says first and what made it red, what somebody has to know who was not there, in the order in which they ask: what, since when, what to do, where.
+func (o *Options) mail(c *console.Console, err error, red []string, said *bytes.Buffer) error {
 	code, remedy := exit.Explain(err)
 	host, _ := os.Hostname() // "" says less
 	text := fmt.Sprintf("velum: the night of %s needs somebody (%s, exit code %d)\n\n%s\n", strings.Join(o.In, ", "), strings.ReplaceAll(code.String(), "_", " "), code, exit.OneLine(err.Error()))
@@ -133,10 +115,7 @@ func (o *Options) mail(c *console.Console, err error, r report, said *bytes.Buff
 		text += "What to do: " + exit.OneLine(remedy) + ".\n"
 	}
 	if code == exit.Quarantined || code == exit.Privacy {
-		text += "\n" + r.Sentence + "\n"
-		for _, f := range r.Findings {
-			text += "  " + f.Light + ": " + f.Text + "\n"
-		}
+		text += "\n" + strings.Join(red, "\n  red: ") + "\n"
 	}
 	text += fmt.Sprintf("\nMachine %s. Output %s, private tree %s: report.html has the counts, _audit/audit.jsonl every run.\n", host, o.Out, o.Private)
 	if code == exit.Failed || code == exit.DiskFull {

@@ -86,31 +86,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestReport has reports that are none.
-func TestReport(t *testing.T) {
-	t.Chdir(t.TempDir())
-	o := Options{Options: run.Options{Private: "."}}
-	if _, err := o.report(); err == nil {
-		t.Error("no report: no error")
-	}
-	for text, code := range map[string]exit.Code{"": exit.Integrity, "[]": exit.Integrity, `{"light":"red"}`: exit.Done} {
-		if err := os.WriteFile("report.json", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if r, err := o.report(); exit.CodeOf(err) != code || err == nil && r.Light != "red" {
-			t.Errorf("%q: %+v, %v", text, r, err)
-		}
-	}
-}
-
 // TestMail has what a mail says by the way in which a night ended.
 func TestMail(t *testing.T) {
 	o := Options{Options: run.Options{In: []string{"in", "more"}, Out: "out", Private: "private"}}
-	r := report{Sentence: "A sentence."}
-	r.Findings = append(r.Findings, struct {
-		Light string `json:"light"`
-		Text  string `json:"text"`
-	}{"yellow", "A finding."})
 	said := "time=1 level=WARN msg=look\ntime=1 level=INFO msg=no\ntime=1 level=WARN msg=\"page checksums\"\n"
 	for _, c := range []struct {
 		code     exit.Code
@@ -126,12 +104,12 @@ func TestMail(t *testing.T) {
 		if c.remedies {
 			remedy = "do this"
 		}
-		if err := o.mail(&console.Console{Out: &to}, exit.Errorf(c.code, remedy, "it is\nwrong"), r, bytes.NewBufferString(said)); err != nil {
+		if err := o.mail(&console.Console{Out: &to}, exit.Errorf(c.code, remedy, "it is\nwrong"), []string{"A sentence.", "A finding."}, bytes.NewBufferString(said)); err != nil {
 			t.Fatal(err)
 		}
 		text := to.String()
 		if !strings.HasPrefix(text, fmt.Sprintf("velum: the night of in, more needs somebody (%s, exit code %d)\n\n", c.name, c.code)) ||
-			strings.Contains(text, "What to do: do this.\n") != c.remedies || strings.Contains(text, "\nA sentence.\n  yellow: A finding.\n") != c.finds ||
+			strings.Contains(text, "What to do: do this.\n") != c.remedies || strings.Contains(text, "\nA sentence.\n  red: A finding.\n") != c.finds ||
 			strings.Contains(text, "The next night goes on where this one stopped.\n") != c.goesOn ||
 			!strings.Contains(text, "level=WARN msg=look\n") || strings.Contains(text, "INFO") || strings.Contains(text, "checksums") {
 			t.Errorf("%s:\n%s", c.name, text)

@@ -16,12 +16,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
 )
 
@@ -571,6 +573,23 @@ func TestReadInAnotherLanguage(t *testing.T) {
 		}
 		if last := got.Findings[len(got.Findings)-1].Text; last != l.Text("find attack failed", "repetition") {
 			t.Errorf("%s: %q", lang, last)
+		}
+	}
+}
+
+// TestSaid has reports that are none.
+func TestSaid(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, _, err := Said(durable.OS, dir); err == nil {
+		t.Error("no report: no error")
+	}
+	for text, code := range map[string]exit.Code{"": exit.Integrity, "[]": exit.Integrity, `{"light":"red","findings":[{"light":"red","text":"a"},{"light":"amber","text":"b"}]}`: exit.Done} {
+		if err := os.WriteFile(filepath.Join(dir, "report.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		light, _, reasons, err := Said(durable.OS, dir)
+		if exit.CodeOf(err) != code || err == nil && (light != "red" || !slices.Equal(reasons, []string{"a"})) {
+			t.Errorf("%q: %s, %q, %v", text, light, reasons, err)
 		}
 	}
 }

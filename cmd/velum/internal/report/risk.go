@@ -3,13 +3,13 @@ package report
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
@@ -330,7 +330,7 @@ func Said(disk durable.FS, private string) (light, sentence string, reasons []st
 	}
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
-		return "", "", nil, errors.New("report.json of the private tree is none")
+		return "", "", nil, exit.Errorf(exit.Integrity, "start the run again", "report.json of the private tree is none")
 	}
 	for _, f := range r.Findings {
 		if f.Light == red {
