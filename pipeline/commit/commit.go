@@ -142,7 +142,7 @@ type Result struct {
 // an undisturbed run. line is called for every unit that has to be done.
 //
 // Errors: *durable.LockedError if another run has the trees, *durable.IntegrityError if notes
-// got lost or a part does not read as it was written, durable.DiskFull(err),
+// got lost or a part does not read as it was written, ENOSPC and EDQUOT,
 // durable.DiskFailed(err), the cause of ctx; the next start goes on from there. A unit
 // whose source returns a *DamageError goes to quarantine as one, and the run
 // goes on.

@@ -75,12 +75,6 @@ func (osFS) SyncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// DiskFull tells whether err says that there is no room left: on the disk, in
-// the quota, or for another name.
-func DiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 // DiskFailed tells whether err says that the disk cannot be written: an I/O
 // error or a file system that is read-only.
 func DiskFailed(err error) bool {
