@@ -215,8 +215,8 @@ func (w *worker) note() {
 	w.spans = w.Merge(w.spans, w.text, w.cands)
 	w.traced("merge", false)
 	w.run(onSpans)
-	w.coverKnown()
-	w.coverUntyped()
+	w.coverAgain(w.known())
+	w.coverAgain(w.strict)
 	w.traced("cover", false)
 	w.repeats()
 	w.joinUntyped()
@@ -256,23 +256,21 @@ func certain(s *pipeline.Span) bool {
 	return s.Source == pipeline.FromKnown || s.Source == pipeline.FromList
 }
 
-// coverKnown masks what rules have left of known people: every character of theirs
-// that is no blank is in some span.
-func (w *worker) coverKnown() {
-	b := w.batch
-	if b.Known.Len() != b.Len() {
-		return
-	}
-	found := len(w.spans)
-	for _, k := range w.placed.Spans(w.from, b.Known.At(w.i)) {
+// coverAgain masks what rules have left of spans of which every character is masked that
+// is no blank: those of known people, and untyped ones.
+func (w *worker) coverAgain(all []pipeline.Span) {
+	found, first := len(w.spans), 0
+	for _, k := range all {
+		for first < found && w.spans[first].End <= k.Start {
+			first++
+		}
 		at := k.Start
-		for _, s := range w.spans[:found] {
-			if s.Start > at && s.Start < k.End {
-				w.cover(k, at, s.Start)
+		for _, s := range w.spans[first:found] {
+			if s.Start >= k.End {
+				break
 			}
-			if s.Start < k.End {
-				at = max(at, s.End)
-			}
+			w.cover(k, at, s.Start)
+			at = max(at, s.End)
 		}
 		w.cover(k, at, k.End)
 	}
@@ -282,7 +280,15 @@ func (w *worker) coverKnown() {
 	}
 }
 
-// cover masks a part of a known span.
+// known returns the places of known people.
+func (w *worker) known() []pipeline.Span {
+	if w.batch.Known.Len() != w.batch.Len() {
+		return nil
+	}
+	return w.placed.Spans(w.from, w.batch.Known.At(w.i))
+}
+
+// cover masks a part of such a span.
 func (w *worker) cover(k pipeline.Span, start, end int32) {
 	if start >= end {
 		return
@@ -380,11 +386,7 @@ func (w *worker) fromPatterns() {
 // fromKnown adds the places of known people. No rule and no list takes them
 // away.
 func (w *worker) fromKnown() {
-	b := w.batch
-	if b.Known.Len() != b.Len() {
-		return
-	}
-	for _, s := range w.placed.Spans(w.from, b.Known.At(w.i)) {
+	for _, s := range w.known() {
 		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: uint16(byKnown)})
 	}
 }

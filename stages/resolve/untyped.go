@@ -86,29 +86,6 @@ func (w *worker) keepCut(s pipeline.Span) {
 	w.cut = append(w.cut, s)
 }
 
-// coverUntyped masks again what rules on spans have left of untyped candidates: a
-// rule knows where a name ends, and nobody has said that what it leaves is safe.
-func (w *worker) coverUntyped() {
-	found, first := len(w.spans), 0
-	for _, k := range w.strict {
-		for first < found && w.spans[first].End <= k.Start {
-			first++
-		}
-		at := k.Start
-		for _, s := range w.spans[first:found] {
-			if s.Start >= k.End {
-				break
-			}
-			w.cover(k, at, s.Start)
-			at = max(at, s.End)
-		}
-		w.cover(k, at, k.End)
-	}
-	if len(w.spans) > found {
-		sortSpans(w.spans)
-	}
-}
-
 // joinUntyped makes one span of untyped ones that follow each other with
 // nothing, or one blank, between them: [PHI] and not [PHI] [PHI] [PHI], which
 // would tell how many words a name has.
