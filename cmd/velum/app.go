@@ -55,7 +55,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	if remedy == "" {
 		remedy = "`velum help` lists all commands"
 	}
-	return exit.Errorf(exit.Config, remedy, "unknown command %q", args[0])
+	return exit.Misconfiguredf(remedy, "unknown command %q", args[0])
 }
 
 // verbNames are the names of the commands below c.

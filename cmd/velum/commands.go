@@ -175,7 +175,7 @@ func arity(least, most int) cobra.PositionalArgs {
 			return unknownVerb(c, args)
 		}
 		if typed := withFlags(c, args); most == 0 && typed != "" {
-			return exit.Errorf(exit.Config, "type `"+typed+"`", "%s: no flag before %s", c.CommandPath(), strings.Join(args[:min(have, 5)], ", "))
+			return exit.Misconfiguredf("type `"+typed+"`", "%s: no flag before %s", c.CommandPath(), strings.Join(args[:min(have, 5)], ", "))
 		}
 		want := strconv.Itoa(least)
 		switch {
@@ -188,6 +188,6 @@ func arity(least, most int) cobra.PositionalArgs {
 		if have > most && most > 0 {
 			remedy = "put what has spaces in quotes; " + remedy
 		}
-		return exit.Errorf(exit.Config, remedy, "%s: arguments: want %s, have %d", c.CommandPath(), want, have)
+		return exit.Misconfiguredf(remedy, "%s: arguments: want %s, have %d", c.CommandPath(), want, have)
 	}
 }

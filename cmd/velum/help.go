@@ -43,7 +43,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	if remedy == "" {
 		remedy = "see `" + c.CommandPath() + " --help`"
 	}
-	return exit.Errorf(exit.Config, remedy, "%s: %w", c.CommandPath(), err)
+	return exit.Misconfiguredf(remedy, "%s: %w", c.CommandPath(), err)
 }
 
 // nearestFlag suggests a flag of c, or the option of that name, which --set

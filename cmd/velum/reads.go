@@ -26,7 +26,7 @@ func mayRead(c *cobra.Command, args []string) (err error) {
 			return
 		}
 		if problem := option.NotPlain(path, most); problem != "" && err == nil {
-			err = exit.Errorf(exit.Config, "name a file", "%s %s", path, problem)
+			err = exit.Misconfiguredf("name a file", "%s %s", path, problem)
 		}
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {

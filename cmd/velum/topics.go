@@ -64,5 +64,5 @@ func helpTopic(c *cobra.Command, name string) error {
 	if remedy == "" {
 		remedy = "`velum help` lists all commands and topics"
 	}
-	return exit.Errorf(exit.Config, remedy, "no command and no topic %q", name)
+	return exit.Misconfiguredf(remedy, "no command and no topic %q", name)
 }

@@ -145,13 +145,13 @@ func masksAgain(a *app, c *cobra.Command, f *run.Options) error {
 	case len(args) == 0 && f.Tagged != "":
 		return run.Mask(c.Context(), a.Console, a.config, f)
 	case len(args) == 0:
-		return exit.Errorf(exit.Config, "see `velum mask --help`", "--tagged is needed: the output of velum run; or - - for a pipe")
+		return exit.Misconfiguredf("see `velum mask --help`", "--tagged is needed: the output of velum run; or - - for a pipe")
 	case len(args) == 1 && f.Tagged == "":
-		return exit.Errorf(exit.Config, "type `velum run --in "+exit.Quoted(args[0])+" --out masked/`", "velum mask takes a pipe, or what was tagged; files are masked by velum run")
+		return exit.Misconfiguredf("type `velum run --in "+exit.Quoted(args[0])+" --out masked/`", "velum mask takes a pipe, or what was tagged; files are masked by velum run")
 	case len(args) != 2:
 		return arity(0, 0)(c, args)
 	case args[0]+args[1] != "--" || f.Tagged+f.Out+f.Private != "" || f.In != nil:
-		return exit.Errorf(exit.Config, typed, "a stream goes from - to -, without --tagged, --in and --out")
+		return exit.Misconfiguredf(typed, "a stream goes from - to -, without --tagged, --in and --out")
 	}
 	return stream.Run(c.Context(), a.Console, a.config, &stream.Options{Audit: f.Record.Audit})
 }
@@ -168,7 +168,7 @@ func tags(a *app) (any, func(*cobra.Command) error) {
 		if f.In+f.Out+f.From+f.To == "--" {
 			unit, err := offset.ParseUnit(f.UnitOut)
 			if err != nil {
-				return exit.With(exit.Config, err, "")
+				return exit.Misconfigured(err, "")
 			}
 			return stream.Run(c.Context(), a.Console, a.config, &stream.Options{Tag: true, Unit: unit})
 		}
@@ -280,7 +280,7 @@ func proves(a *app) (any, func(*cobra.Command) error) {
 	return f, func(c *cobra.Command) error {
 		read := c.Flags().Changed("read")
 		if (f.Dir != "") != (len(f.Reading) > 0) || f.Dir != "" && (read || c.Flags().Changed("leaks")) {
-			return exit.Errorf(exit.Config, "velum prove sample DIR --reading FILE; numbers alone go without DIR", "a reading of an output comes from the journal of velum review --ask audit")
+			return exit.Misconfiguredf("velum prove sample DIR --reading FILE; numbers alone go without DIR", "a reading of an output comes from the journal of velum review --ask audit")
 		}
 		err := error(nil)
 		if f.Dir == "" {

@@ -46,7 +46,7 @@ func mayWrite(c *cobra.Command, args []string) error {
 			return err
 		}
 		if runs && out != "" && (commit.Within(name, out) || commit.Within(name, private)) {
-			return exit.Errorf(exit.Config, "name a place outside of it", "%s stands in the output", name)
+			return exit.Misconfiguredf("name a place outside of it", "%s stands in the output", name)
 		}
 		return nil
 	}

@@ -38,7 +38,7 @@ func Columns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiCol
 	for _, name := range slices.Sorted(maps.Keys(a.Columns)) {
 		i := slices.IndexFunc(kept, func(k pipeline.Column) bool { return k.Name == name })
 		if i < 0 || kept[i].Kind == pipeline.NestedColumn {
-			return nil, exit.Errorf(exit.Config, "name a column of single values", "anonymity.columns: the archive has no column %q that could be counted", name)
+			return nil, exit.Misconfiguredf("name a column of single values", "anonymity.columns: the archive has no column %q that could be counted", name)
 		}
 		q := write.QuasiColumn{Name: name, Column: &kept[i]}
 		if day, isTime := parquet.TimeOf(kept[i]); isTime {
@@ -102,7 +102,7 @@ func Finish(ctx context.Context, config *option.Config, f *commit.Final) (*repor
 func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 	for i := range a.f.Manifest.Units {
 		if u := &a.f.Manifest.Units[i]; (u.Config != "" || u.Model != "") && u.Masked > 0 {
-			return nil, exit.Errorf(exit.Config, "give the files of all months again, or --replace", "the output has notes that were masked with other options: their columns cannot be counted")
+			return nil, exit.Misconfiguredf("give the files of all months again, or --replace", "the output has notes that were masked with other options: their columns cannot be counted")
 		}
 	}
 	var err error
@@ -373,7 +373,7 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	}
 	w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, u.Mark)
 	if err != nil {
-		return "", exit.With(exit.Config, err, "rename the column")
+		return "", exit.Misconfigured(err, "rename the column")
 	}
 	err = tagged.EachIn(a.f, *quasi, []string{"note_id", "row", "combination"}, func(values []tagged.PartValue) error {
 		if number := values[2].Bits; number < uint64(len(of)) {

@@ -188,11 +188,11 @@ func (d *dossier) program() error {
 		return nil
 	}
 	if problem := option.NotPlain(d.o.SBOM, option.MaxNamed); problem != "" {
-		return exit.Errorf(exit.Config, "name the file of the bill of materials", "%s %s", d.o.SBOM, problem)
+		return exit.Misconfiguredf("name the file of the bill of materials", "%s %s", d.o.SBOM, problem)
 	}
 	data, err := os.ReadFile(d.o.SBOM)
 	if err != nil {
-		return exit.With(exit.Config, err, "name the file of the bill of materials")
+		return exit.Misconfigured(err, "name the file of the bill of materials")
 	}
 	d.say("sbom", digest(sum(data)))
 	return nil
@@ -363,7 +363,7 @@ func (d *dossier) attacks() error {
 	if d.o.Attacks != "" {
 		a, err := report.ReadAttacks(d.o.Attacks)
 		if err != nil {
-			return exit.Errorf(exit.Config, "give what `velum prove attack --json` printed", "%s: %w", d.o.Attacks, err)
+			return exit.Misconfiguredf("give what `velum prove attack --json` printed", "%s: %w", d.o.Attacks, err)
 		}
 		tried, link = a.Tried, a.Linkage
 	}

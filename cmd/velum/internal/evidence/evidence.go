@@ -63,9 +63,9 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 		_, err := c.Out.Write([]byte(Template()))
 		return err
 	case o.Dir == "":
-		return exit.Errorf(exit.Config, "velum evidence DIR", "name the output of a run")
+		return exit.Misconfiguredf("velum evidence DIR", "name the output of a run")
 	case o.Sign != "" && o.Signature != "" || signs && o.Verify:
-		return exit.Errorf(exit.Config, "see `velum evidence --help`", "one of --sign, --signature and --verify")
+		return exit.Misconfiguredf("see `velum evidence --help`", "one of --sign, --signature and --verify")
 	}
 	if o.Private == "" {
 		o.Private = commit.PrivateDir(o.Dir)
@@ -276,7 +276,7 @@ func open(ctx context.Context, o *Options) (*source, error) {
 
 func noOutput(dir string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Errorf(exit.Config, "name the folder that a run wrote, with its private tree beside it", "%s has no output of a run that was committed", dir)
+		return exit.Misconfiguredf("name the folder that a run wrote, with its private tree beside it", "%s has no output of a run that was committed", dir)
 	}
 	return err
 }
@@ -285,7 +285,7 @@ func noOutput(dir string, err error) error {
 func verified(name, head string) (*audit.Report, error) {
 	f, err := audit.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Errorf(exit.Config, "keep the log in the private tree: no --audit-log", "%s is not there: the output has no audit log", name)
+		return nil, exit.Misconfiguredf("keep the log in the private tree: no --audit-log", "%s is not there: the output has no audit log", name)
 	}
 	if err != nil {
 		return nil, err
@@ -366,7 +366,7 @@ func reportOf(s *source, language string) (*report.Report, page.Language, error)
 	}
 	l := page.LanguageOf(language)
 	if language != l.String() {
-		return nil, l, exit.Errorf(exit.Config, "en, es and ca are there", "--language: unknown language %q", language)
+		return nil, l, exit.Misconfiguredf("en, es and ca are there", "--language: unknown language %q", language)
 	}
 	r, err := report.Read(s.report, l)
 	if err != nil {

@@ -44,7 +44,7 @@ const houseFile = "house.yaml"
 // else stands in the file stays. Enter leaves a question open; the end of the input ends the interview.
 func interview(ctx context.Context, c *console.Console, file string, l page.Language) error {
 	if !c.Asks() {
-		return exit.Errorf(exit.Config, "write the answers into a file: `velum evidence --facts-template`", "nobody is there to be asked: no terminal")
+		return exit.Misconfiguredf("write the answers into a file: `velum evidence --facts-template`", "nobody is there to be asked: no terminal")
 	}
 	said, data := map[string]string{}, []byte(Template())
 	if _, err := os.Stat(file); err == nil {
@@ -109,11 +109,11 @@ func wrongFact(fact, said string) string {
 // readHouse reads a file of facts: the facts of dossier.txt that the house is asked for, each a text.
 func readHouse(file string) (map[string]string, error) {
 	if problem := option.NotPlain(file, option.MaxNamed); problem != "" {
-		return nil, exit.Errorf(exit.Config, "name a file of YAML: `velum evidence --facts-template`", "%s %s", file, problem)
+		return nil, exit.Misconfiguredf("name a file of YAML: `velum evidence --facts-template`", "%s %s", file, problem)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "name a file of YAML: `velum evidence --facts-template`")
+		return nil, exit.Misconfigured(err, "name a file of YAML: `velum evidence --facts-template`")
 	}
 	h := house{file: file, said: map[string]string{}}
 	f, m := syntax.Parse(data)

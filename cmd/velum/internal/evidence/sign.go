@@ -44,7 +44,7 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 		return err
 	}
 	if e.Statement != "" {
-		return exit.Errorf(exit.Config, "make another with `velum evidence`, and read it", "dossier %s is signed already, by %s", e.ID(), e.By)
+		return exit.Misconfiguredf("make another with `velum evidence`, and read it", "dossier %s is signed already, by %s", e.ID(), e.By)
 	}
 	if wrong := append(s.stale(r), s.wrong...); len(wrong) > 0 {
 		return exit.Errorf(exit.Integrity, "make another with `velum evidence`, and read it", "dossier %s: %s", e.ID(), wrong[0])
@@ -54,7 +54,7 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 	}
 	st := &Statement{Schema: statementSchema, Record: e.Record, Output: r.Output, Name: strings.TrimSpace(o.Name), Limits: strings.TrimSpace(o.Limits), Date: now().UTC().Format("2006-01-02T15:04:05Z")}
 	if st.Name == "" || len(st.Name) > 200 || len(st.Limits) > maxFact {
-		return exit.Errorf(exit.Config, `velum evidence DIR --sign KEY --name "A. Soler, DPO"`, "--name: who signs, in at most 200 characters; --limits: at most %d", maxFact)
+		return exit.Misconfiguredf(`velum evidence DIR --sign KEY --name "A. Soler, DPO"`, "--name: who signs, in at most 200 characters; --limits: at most %d", maxFact)
 	}
 	signature, err := st.sign(o, s, e)
 	if err != nil {
@@ -137,11 +137,11 @@ func parsePublic(data []byte, name string) (ed25519.PublicKey, error) {
 // readSmall reads a key or a signature.
 func readSmall(file string) ([]byte, error) {
 	if problem := option.NotPlain(file, 1<<20); problem != "" {
-		return nil, exit.Errorf(exit.Config, "name a file", "%s %s", file, problem)
+		return nil, exit.Misconfiguredf("name a file", "%s %s", file, problem)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "name a file")
+		return nil, exit.Misconfigured(err, "name a file")
 	}
 	return data, nil
 }
@@ -161,7 +161,7 @@ func newest(ctx context.Context, o *Options) (*source, *audit.Evidence, *Record,
 		return nil, nil, nil, err
 	}
 	if e == nil {
-		return nil, nil, nil, exit.Errorf(exit.Config, "make one with `velum evidence DIR`", "%s has no dossier, by its audit log", s.dir)
+		return nil, nil, nil, exit.Misconfiguredf("make one with `velum evidence DIR`", "%s has no dossier, by its audit log", s.dir)
 	}
 	data, err := durable.ReadFile(durable.OS, s.name(e, ".json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

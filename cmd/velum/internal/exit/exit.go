@@ -81,6 +81,14 @@ func Errorf(code Code, remedy, format string, args ...any) error {
 	return With(code, fmt.Errorf(format, args...), remedy)
 }
 
+// Misconfigured is With for what stands wrong in the configuration or on the command line.
+func Misconfigured(err error, remedy string) error { return With(Config, err, remedy) }
+
+// Misconfiguredf is Misconfigured with the error's text in place.
+func Misconfiguredf(remedy, format string, args ...any) error {
+	return With(Config, fmt.Errorf(format, args...), remedy)
+}
+
 // What ends a command from outside.
 var (
 	ErrInterrupted = errors.New("stopped by SIGINT")

@@ -166,9 +166,9 @@ func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Option
 	}
 	switch {
 	case e.said == nil:
-		err = exit.Errorf(exit.Config, "ids are those of the file, or paths below the folder", "no note with the id %q", o.ID)
+		err = exit.Misconfiguredf("ids are those of the file, or paths below the folder", "no note with the id %q", o.ID)
 	case !e.asked:
-		err = exit.Errorf(exit.Config, "--word takes it as it stands in the note, --at a byte of its text", "there is no such word in the note")
+		err = exit.Misconfiguredf("--word takes it as it stands in the note, --at a byte of its text", "there is no such word in the note")
 	}
 	return e.said, err
 }
@@ -176,7 +176,7 @@ func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Option
 // source is the one note that is asked about.
 func source(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) (pipeline.Source, error) {
 	if (o.In == "") == (o.Text == "") || o.In != "" && o.ID == "" {
-		return nil, exit.Errorf(exit.Config, "write the note behind the command, pipe it in with -, or name it with --in and --id", "explain needs one note")
+		return nil, exit.Misconfiguredf("write the note behind the command, pipe it in with -, or name it with --in and --id", "explain needs one note")
 	}
 	if o.In == "" {
 		text := []byte(o.Text)

@@ -38,7 +38,7 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 		return nil, err
 	}
 	if rules.IsWords(string(text)) {
-		return nil, exit.Errorf(exit.Config, "`velum teach rules check` tells mistakes of words, too", "%s: words and no networks: it goes into resolve.words", path)
+		return nil, exit.Misconfiguredf("`velum teach rules check` tells mistakes of words, too", "%s: words and no networks: it goes into resolve.words", path)
 	}
 	r, err := Resources(lists)
 	if err != nil {
@@ -46,7 +46,7 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	}
 	p, err := rules.Compile(string(text), r)
 	if err != nil {
-		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the rule; `velum help house-rules` tells the language"))
+		return nil, exit.Misconfigured(fmt.Errorf("%s: %w", path, err), remedy(err, "mend the rule; `velum help house-rules` tells the language"))
 	}
 	return p, nil
 }
@@ -92,10 +92,10 @@ func Words(paths ...string) (words rules.Words, err error) {
 	for _, path := range paths {
 		text, unread := os.ReadFile(path)
 		if unread != nil {
-			return nil, exit.With(exit.Config, unread, "name a file of words; `velum teach rules words` prints one")
+			return nil, exit.Misconfigured(unread, "name a file of words; `velum teach rules words` prints one")
 		}
 		if words, err = words.Change(string(text)); err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; `velum help house-rules` tells what stands in it"))
+			return nil, exit.Misconfigured(fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; `velum help house-rules` tells what stands in it"))
 		}
 	}
 	return words, err
@@ -113,10 +113,10 @@ func packText(path string) ([]byte, error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.With(exit.Config, err, "name a file of rules, or "+configs.ShippedPack+", "+configs.CalendarPack+" or "+configs.RarePack+" for those of velum")
+		return nil, exit.Misconfigured(err, "name a file of rules, or "+configs.ShippedPack+", "+configs.CalendarPack+" or "+configs.RarePack+" for those of velum")
 	}
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "make the file readable")
+		return nil, exit.Misconfigured(err, "make the file readable")
 	}
 	return text, nil
 }

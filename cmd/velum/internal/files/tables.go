@@ -59,7 +59,7 @@ func OpenTable(path string) (*gazetteer.Table, error) {
 	f, err := modelfile.Open(path)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, modelfile.ErrNotAModel) {
-			return nil, exit.With(exit.Config, err, "`velum teach gazetteer build` makes one")
+			return nil, exit.Misconfigured(err, "`velum teach gazetteer build` makes one")
 		}
 		return nil, exit.With(exit.Integrity, err, "build it again: velum teach gazetteer build")
 	}

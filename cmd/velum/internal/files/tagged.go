@@ -48,7 +48,7 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[taggedUnit]taggedFile{}}
 	data, err := os.ReadFile(filepath.Join(t.dir, "manifest.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Errorf(exit.Config, "name the output of `velum run`, with its private tree beside it", "%s has no manifest.json", t.dir)
+		return nil, exit.Misconfiguredf("name the output of `velum run`, with its private tree beside it", "%s has no manifest.json", t.dir)
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 		return nil, err
 	}
 	if m.Model != hex.EncodeToString(model[:]) {
-		return nil, exit.Errorf(exit.Config, "name the same with --model", "the notes were tagged with another model")
+		return nil, exit.Misconfiguredf("name the same with --model", "the notes were tagged with another model")
 	}
 	sum := sha256.Sum256(data)
 	t.Digest, t.Made = hex.EncodeToString(sum[:]), m.Config+" "+m.Model
@@ -77,7 +77,7 @@ func (t *Tagged) Dir() string { return t.dir }
 func (t *Tagged) Check(units []commit.Unit) error {
 	for i := range units {
 		if t.of(&units[i]).of == nil {
-			return exit.Errorf(exit.Config, "give the archive that was tagged, unchanged, with the same read.unit_notes",
+			return exit.Misconfiguredf("give the archive that was tagged, unchanged, with the same read.unit_notes",
 				"%s: no spans were found for these notes", units[i].Input)
 		}
 	}
@@ -172,7 +172,7 @@ func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 		found += n
 	}
 	if found != there { // a note without its spans would leave as it is
-		return exit.Errorf(exit.Config, "tag it again: an older velum wrote no spans with write.spans: false", "%s: the run found %d spans and wrote %d", record.Name, found, there)
+		return exit.Misconfiguredf("tag it again: an older velum wrote no spans with write.spans: false", "%s: the run found %d spans and wrote %d", record.Name, found, there)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func IsTree(path string) bool {
 func Private(out string) (dir string, m *commit.Manifest, err error) {
 	dir = commit.PrivateDir(out)
 	if m, err = commit.ReadManifest(dir); errors.Is(err, fs.ErrNotExist) {
-		err = exit.Errorf(exit.Config, "name an output of `velum run` with its private tree beside it", "%s has no manifest.json", dir)
+		err = exit.Misconfiguredf("name an output of `velum run` with its private tree beside it", "%s has no manifest.json", dir)
 	}
 	return dir, m, err
 }
@@ -68,7 +68,7 @@ func Sample(private string, m *commit.Manifest) (sample *commit.PartRecord, of *
 		}
 	}
 	if sample == nil || of == nil {
-		return nil, nil, exit.Errorf(exit.Config, "draw one: start the same run with --audit N", "%s has no sample", private)
+		return nil, nil, exit.Misconfiguredf("draw one: start the same run with --audit N", "%s has no sample", private)
 	}
 	return sample, of, nil
 }

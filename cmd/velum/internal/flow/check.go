@@ -151,7 +151,7 @@ func (k *checker) people() {
 	for key, path := range map[string]string{"people.table": k.People.Table, "people.exclude": k.People.Exclude} {
 		k.exists(key, "name a file of Parquet or CSV", path)
 		if path != "" && k.Read.Columns.Patient == "" {
-			k.failed(key, exit.Errorf(exit.Config, "name its column with read.columns.patient", "is joined with the notes by patient"))
+			k.failed(key, exit.Misconfiguredf("name its column with read.columns.patient", "is joined with the notes by patient"))
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (k *checker) exists(key, remedy string, paths ...string) {
 			continue
 		}
 		if _, err := os.Stat(path); err != nil {
-			k.failed(key, exit.With(exit.Config, err, remedy))
+			k.failed(key, exit.Misconfigured(err, remedy))
 		}
 	}
 }
@@ -173,11 +173,11 @@ func (k *checker) masking() {
 	k.exists("mask.names", "name a file of Parquet or CSV", k.Mask.Names)
 	chains, _ := k.Operators() // what is wrong with them was found when they were loaded
 	if k.Read.Columns.Date == "" && slices.ContainsFunc(chains, func(c *mask.Chain) bool { return c.Dated() }) {
-		k.failed("mask.policy", exit.Errorf(exit.Config, "name the column with read.columns.date, or write interval from=first",
+		k.failed("mask.policy", exit.Misconfiguredf("name the column with read.columns.date, or write interval from=first",
 			"interval counts from the note's date, and no column has it: every date would be a placeholder"))
 	}
 	if k.Read.Columns.Patient == "" && !k.Mask.WithoutPatient && slices.ContainsFunc(chains, (*mask.Chain).PerPatient) {
-		k.failed("mask.policy", exit.Errorf(exit.Config, "name the column of the patient with read.columns.patient, or say --without-patient (mask.without_patient): each note stands alone, and the dates of one patient move apart",
+		k.failed("mask.policy", exit.Misconfiguredf("name the column of the patient with read.columns.patient, or say --without-patient (mask.without_patient): each note stands alone, and the dates of one patient move apart",
 			"moves dates or draws surrogates by patient, and no column has the patient"))
 	}
 	if k.Key.File != "" {
@@ -211,7 +211,7 @@ func (k *checker) tagging() *Model {
 	k.words("resolve.never_file", r.NeverFile, func(string) (string, string) { return "", "" })
 	for _, name := range r.SkipRules {
 		if !slices.Contains(resolve.RuleNames(), name) {
-			k.failed("resolve.skip_rules", exit.Errorf(exit.Config, exit.Suggest(name, resolve.RuleNames()), "no rule %q", name))
+			k.failed("resolve.skip_rules", exit.Misconfiguredf(exit.Suggest(name, resolve.RuleNames()), "no rule %q", name))
 		}
 	}
 	_, err := files.Words(r.Words...)
@@ -259,7 +259,7 @@ func (k *checker) words(key, path string, wrong func(line string) (problem, hint
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		k.failed(key, exit.With(exit.Config, err, "name a file with an entry a line"))
+		k.failed(key, exit.Misconfigured(err, "name a file with an entry a line"))
 		return
 	}
 	n := 0
@@ -295,12 +295,12 @@ func (k *checker) learning() {
 	}
 	if l.Labels != "" {
 		if _, err := pipeline.Labels(l.Labels); err != nil {
-			k.failed("learn.labels", exit.With(exit.Config, err, exit.Suggest(l.Labels, configs.Schemes())))
+			k.failed("learn.labels", exit.Misconfigured(err, exit.Suggest(l.Labels, configs.Schemes())))
 		}
 	}
 	for _, name := range Together(strings.Join(l.Kind, "+")) {
 		if kind, ok := KindNamed(name); !ok || !kind.Learns {
-			k.failed("learn.kind", exit.Errorf(exit.Config, exit.Suggest(name, learners()), "no kind %q that learns", name))
+			k.failed("learn.kind", exit.Misconfiguredf(exit.Suggest(name, learners()), "no kind %q that learns", name))
 		}
 	}
 	if l.Start != "" {
@@ -335,7 +335,7 @@ func (k *checker) template(key, name string) {
 		_, err = features.Parse(text)
 	}
 	if err != nil {
-		k.failed(key, exit.With(exit.Config, err, "name a file, or one of "+strings.Join(configs.Templates(), ", ")))
+		k.failed(key, exit.Misconfigured(err, "name a file, or one of "+strings.Join(configs.Templates(), ", ")))
 	}
 }
 

@@ -253,7 +253,7 @@ func (f *Flow) Resolving() (resolve.Options, error) {
 	}
 	o.Workers, o.Lexicons = f.Workers(), files.LexiconsOf(lists)
 	if err := f.resolveOptions(&o); err != nil {
-		return o, exit.With(exit.Config, err, "")
+		return o, exit.Misconfigured(err, "")
 	}
 	return o, nil
 }
@@ -278,7 +278,7 @@ func ownPatterns(labels string, o *resolve.Options) error {
 }
 
 // ErrShuffled says that the values of all notes are not known yet.
-var ErrShuffled = exit.Errorf(exit.Config, "tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
+var ErrShuffled = exit.Misconfiguredf("tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
 
 // GivenSpans are the first steps of `velum mask`: the spans come from an earlier
 // run. given is that of the unit at hand when a batch passes. They have the fields of
@@ -469,7 +469,7 @@ func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error
 	for _, c := range kept {
 		day, isTime := parquet.TimeOf(c)
 		if isTime && day == 0 || c.Name == f.Read.Columns.Date && !isTime {
-			return nil, exit.Errorf(exit.Config, "leave it out of read.keep", "column %s holds dates in a form that cannot be moved with those of the notes", c.Name)
+			return nil, exit.Misconfiguredf("leave it out of read.keep", "column %s holds dates in a form that cannot be moved with those of the notes", c.Name)
 		}
 		if isTime {
 			times = append(times, mask.TimeColumn{Name: c.Name, Day: day})

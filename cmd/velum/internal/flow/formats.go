@@ -33,7 +33,7 @@ func FormatOf(flag, name, path string) (string, error) {
 		if slices.Contains(read.Formats(), name) {
 			return name, nil
 		}
-		return "", exit.Errorf(exit.Config, exit.Suggest(name, read.Formats()), "--%s: unknown format %q", flag, name)
+		return "", exit.Misconfiguredf(exit.Suggest(name, read.Formats()), "--%s: unknown format %q", flag, name)
 	}
 	if path == text.Stdin {
 		return "jsonl", nil
@@ -45,7 +45,7 @@ func FormatOf(flag, name, path string) (string, error) {
 	if format := extensions[strings.ToLower(ext)]; format != "" {
 		return format, nil
 	}
-	return "", exit.Errorf(exit.Config, "name one with --"+flag+" "+strings.Join(read.Formats(), "|"), "%s: its format cannot be told from its name", path)
+	return "", exit.Misconfiguredf("name one with --"+flag+" "+strings.Join(read.Formats(), "|"), "%s: its format cannot be told from its name", path)
 }
 
 // firstExt finds the first file below dir that has the extension of a format.
@@ -64,14 +64,14 @@ func firstExt(dir string) (found string) {
 // TextOptions returns the options of the configuration for labelled notes.
 func TextOptions(c *option.Config) (o text.Options, err error) {
 	if o.Encoding, err = input.ParseEncoding(c.Read.Encoding); err != nil {
-		return o, exit.With(exit.Config, err, "")
+		return o, exit.Misconfigured(err, "")
 	}
 	if o.Comma, err = delimiter(c.Read.Delimiter); err != nil {
 		return o, err
 	}
 	if c.Given("read.columns.id") {
 		if len(c.Read.Columns.ID) != 1 {
-			return o, exit.Errorf(exit.Config, "name one in read.columns.id, or with --id", "labelled notes have one column of ids")
+			return o, exit.Misconfiguredf("name one in read.columns.id, or with --id", "labelled notes have one column of ids")
 		}
 		o.IDColumn = c.Read.Columns.ID[0]
 	}
@@ -93,7 +93,7 @@ func delimiter(text string) (rune, error) {
 	}
 	comma, size := utf8.DecodeRuneInString(text)
 	if size != len(text) {
-		return 0, exit.Errorf(exit.Config, "give one character, or none to look at the header", "read.delimiter")
+		return 0, exit.Misconfiguredf("give one character, or none to look at the header", "read.delimiter")
 	}
 	return comma, nil
 }
@@ -113,7 +113,7 @@ func categoriesOf(labels map[string]string) (func(string) (pipeline.Category, er
 		}
 		category, err := pipeline.ParseCategory(name)
 		if err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("read.labels: %s: %w", label, err), labelRemedy(name))
+			return nil, exit.Misconfigured(fmt.Errorf("read.labels: %s: %w", label, err), labelRemedy(name))
 		}
 		to[label] = category
 	}
@@ -143,7 +143,7 @@ func OpenNotes(flag, format, path string, o text.Options) (read.Text, error) {
 	}
 	src, err := read.Open(format, path, o)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	return src, nil
 }
@@ -156,7 +156,7 @@ func CreateNotes(flag, format, path string, o write.TextOptions) (write.Text, er
 	}
 	dst, err := write.Create(format, path, o)
 	if err != nil {
-		err = exit.With(exit.Config, err, "")
+		err = exit.Misconfigured(err, "")
 	}
 	return dst, err
 }

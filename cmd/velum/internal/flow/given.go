@@ -41,7 +41,7 @@ func openGiven(c *option.Config) (*Given, error) {
 		g.notes[id] = &givenNote{text: xxh3.Hash(b.Text.At(i)), spans: slices.Clone(b.Gold.At(i))}
 	})
 	if err == nil && twice {
-		err = exit.Errorf(exit.Config, "give each note once, with all its spans", "resolve.spans: an id comes twice")
+		err = exit.Misconfiguredf("give each note once, with all its spans", "resolve.spans: an id comes twice")
 	}
 	return g, err
 }

@@ -67,7 +67,7 @@ func (m *Model) Need(what string, can func(*Kind) bool) error {
 	if kind, ok := KindNamed(name); ok && can(kind) {
 		return nil
 	}
-	return exit.Errorf(exit.Config, "use a model of kind "+KindsThat(can), "%s: %s is of kind %s", what, m.Name, name)
+	return exit.Misconfiguredf("use a model of kind "+KindsThat(can), "%s: %s is of kind %s", what, m.Name, name)
 }
 
 // PrecisionFloor is the least share of what is masked that holds an identifier, on the gold
@@ -83,7 +83,7 @@ func (m *Model) Bias(recall float64) (tagger.DialPoint, error) {
 	h := m.Header()
 	at, err := h.Bias(recall, PrecisionFloor)
 	if err != nil {
-		return at, exit.With(exit.Config, fmt.Errorf("tag.recall: %w", err), "ask for less (--recall 0 masks as the model does), or train with notes of this kind")
+		return at, exit.Misconfigured(fmt.Errorf("tag.recall: %w", err), "ask for less (--recall 0 masks as the model does), or train with notes of this kind")
 	}
 	return at, nil
 }
@@ -182,10 +182,10 @@ func modelData(name string) ([]byte, error) {
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
-		return nil, exit.Errorf(exit.Config, exit.Suggest(name, embedded.Names()), "no model %q", name)
+		return nil, exit.Misconfiguredf(exit.Suggest(name, embedded.Names()), "no model %q", name)
 	}
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
+		return nil, exit.Misconfigured(err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
 	}
 	return data, nil
 }
@@ -260,7 +260,7 @@ func labelSetOf(categories []pipeline.Category) (string, error) {
 			return name, nil
 		}
 	}
-	return "", exit.Errorf(exit.Config, "map the categories onto one scheme before training", "the model's categories are of no known label set")
+	return "", exit.Misconfiguredf("map the categories onto one scheme before training", "the model's categories are of no known label set")
 }
 
 // File returns the bytes of a trained model.
@@ -273,7 +273,7 @@ func (m *Model) File() ([]byte, error) {
 // ModelFolderError gives errors of the folder their exit code.
 func ModelFolderError(err error) error {
 	if errors.Is(err, promote.ErrNone) {
-		return exit.With(exit.Config, err, "`velum model promote FILE --models DIR` puts one into use")
+		return exit.Misconfigured(err, "`velum model promote FILE --models DIR` puts one into use")
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func (f *Flow) names() (*surrogate.Names, error) {
 	err := read.EachRow(path, text.Options{}, func(header []string) error {
 		for i, name := range []string{"kind", "name", "people"} {
 			if columns[i] = slices.Index(header, name); columns[i] < 0 {
-				return exit.Errorf(exit.Config, "name the columns kind,name,people", "mask.names: %s has no column %s", path, name)
+				return exit.Misconfiguredf("name the columns kind,name,people", "mask.names: %s has no column %s", path, name)
 			}
 		}
 		return nil
@@ -35,17 +35,17 @@ func (f *Flow) names() (*surrogate.Names, error) {
 		}
 		kind, ok := surrogate.KindOf(of[1])
 		if !ok {
-			return exit.Errorf(exit.Config, "write "+strings.Join(surrogate.KindNames(), ", "), "mask.names: %s, row %d, column kind: no kind of name", path, row)
+			return exit.Misconfiguredf("write "+strings.Join(surrogate.KindNames(), ", "), "mask.names: %s, row %d, column kind: no kind of name", path, row)
 		}
 		people, err := strconv.ParseFloat(of[3], 64)
 		if err != nil || people < 0 || people > math.MaxInt32 || of[2] == "" {
-			return exit.Errorf(exit.Config, "write the name, and how many people bear it as a number without dots or commas", "mask.names: %s, row %d: no name, or no number of people", path, row)
+			return exit.Misconfiguredf("write the name, and how many people bear it as a number without dots or commas", "mask.names: %s, row %d: no name, or no number of people", path, row)
 		}
 		all = append(all, surrogate.Name{Kind: kind, Text: of[2], People: int(people)})
 		return nil
 	})
 	if err == nil && len(all) < 1000 {
-		err = exit.Errorf(exit.Config, "give the whole table", "mask.names: %s has %d names, and 1000 at least are needed to hide one", path, len(all))
+		err = exit.Misconfiguredf("give the whole table", "mask.names: %s has %d names, and 1000 at least are needed to hide one", path, len(all))
 	}
 	if err != nil {
 		return nil, InputError(err)

@@ -31,7 +31,7 @@ import (
 // InputError gives errors of what a user handed in their exit code.
 func InputError(err error) error {
 	if _, ok := errors.AsType[*input.Error](err); ok {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	return err
 }
@@ -97,7 +97,7 @@ func eachNote(src pipeline.Source, do func(b *pipeline.Batch, i int)) error {
 		if err := src.Next(b); err == io.EOF {
 			return nil
 		} else if err != nil {
-			return exit.With(exit.Config, err, "")
+			return exit.Misconfigured(err, "")
 		}
 		for i := range b.Len() {
 			do(b, i)
@@ -225,7 +225,7 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 	o.Opaque = o.Opaque || moved != "" // a folder named for the real month would undo the shift
 	o.Format = r.Format
 	if o.Encoding, err = input.ParseEncoding(r.Encoding); err != nil {
-		return o, exit.With(exit.Config, err, "")
+		return o, exit.Misconfigured(err, "")
 	}
 	if o.Comma, err = delimiter(r.Delimiter); err != nil {
 		return o, err
@@ -286,10 +286,10 @@ func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline
 // OMOP returns the options of the tables of OMOP, for columns that go along with the notes of a file or stream.
 func (f *Flow) OMOP(kept []pipeline.Column, of, velum string) (o omop.Options, err error) {
 	if f.Read.IDs == "drop" {
-		return o, exit.Errorf(exit.Config, "use keyed or keep", "read.ids: drop leaves nothing that NOTE and NOTE_NLP could be joined by")
+		return o, exit.Misconfiguredf("use keyed or keep", "read.ids: drop leaves nothing that NOTE and NOTE_NLP could be joined by")
 	}
 	o.Refuse = func(row int64, column string) error {
-		return exit.Errorf(exit.Config, "number them in the export (dense_rank() over (order by "+column+")), the same in all tables",
+		return exit.Misconfiguredf("number them in the export (dense_rank() over (order by "+column+")), the same in all tables",
 			"%s: row %d: %s is no whole number from 0 to 2^62, as the tables of OMOP want it", of, row+1, column)
 	}
 	o.System = fmt.Sprintf("velum %s %s", velum, f.Model.Header().Name)

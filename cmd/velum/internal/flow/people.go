@@ -54,7 +54,7 @@ func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 		return nil, nil
 	}
 	if c.Read.Columns.Patient == "" && c.People.Table+c.People.Exclude != "" {
-		return nil, exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "people.table and people.exclude are joined with the notes by patient")
+		return nil, exit.Misconfiguredf("name the column of the patient's id with read.columns.patient", "people.table and people.exclude are joined with the notes by patient")
 	}
 	p := &People{}
 	var err error
@@ -148,7 +148,7 @@ func (p *People) add(b *people.Builder, row []people.Value) error {
 // what read.encoding says.
 func tableOptions(c *option.Config) (o text.Options, err error) {
 	if o.Encoding, err = input.ParseEncoding(c.Read.Encoding); err != nil {
-		return o, exit.With(exit.Config, err, "")
+		return o, exit.Misconfigured(err, "")
 	}
 	o.Comma, err = delimiter(c.Read.Delimiter)
 	return o, err
@@ -184,7 +184,7 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 	something := false
 	for _, from := range sortedNames(c.People.Columns) {
 		if !slices.Contains(names, from) {
-			return nil, exit.Errorf(exit.Config, hasColumns(c.People.Table, names), "people.columns: %s has no column %q", c.People.Table, from)
+			return nil, exit.Misconfiguredf(hasColumns(c.People.Table, names), "people.columns: %s has no column %q", c.People.Table, from)
 		}
 	}
 	for i, name := range names {
@@ -199,10 +199,10 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 	}
 	remedy := fmt.Sprintf("name columns %s, or say in people.columns which column is which; the table has: %s", strings.Join(people.FieldNames(), ", "), strings.Join(names, ", "))
 	if !slices.Contains(fields, people.Patient) {
-		return nil, exit.Errorf(exit.Config, remedy, "people.table: %s has no column of patients' ids", c.People.Table)
+		return nil, exit.Misconfiguredf(remedy, "people.table: %s has no column of patients' ids", c.People.Table)
 	}
 	if !something {
-		return nil, exit.Errorf(exit.Config, remedy, "people.table: %s has no column of names, dates of birth, addresses, telephones or ids", c.People.Table)
+		return nil, exit.Misconfiguredf(remedy, "people.table: %s has no column of names, dates of birth, addresses, telephones or ids", c.People.Table)
 	}
 	return fields, nil
 }

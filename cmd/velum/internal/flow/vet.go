@@ -65,7 +65,7 @@ func IDsHold(column, where, what string) error {
 }
 
 func refused(where, what, remedy string) error {
-	return exit.Errorf(exit.Config, remedy+"; or read.ids: verbatim, if it says nothing of anybody", "%s holds %s and would be public", where, what)
+	return exit.Misconfiguredf(remedy+"; or read.ids: verbatim, if it says nothing of anybody", "%s holds %s and would be public", where, what)
 }
 
 // vetColumn looks at the first ids of some units.

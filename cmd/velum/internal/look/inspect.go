@@ -26,7 +26,7 @@ func Model(_ context.Context, c *console.Console, cfg *option.Config, f *ModelOp
 		return inspectVectors(c, file, f.Neighbours, f.Top)
 	}
 	if f.Neighbours != "" {
-		return exit.Errorf(exit.Config, "name one with --model; `velum teach embed` makes it", "--neighbours needs a file of vectors")
+		return exit.Misconfiguredf("name one with --model; `velum teach embed` makes it", "--neighbours needs a file of vectors")
 	}
 	p, err := flow.New(cfg)
 	if err != nil {

@@ -43,13 +43,13 @@ func parseListArgument(arg string) (l listArgument, err error) {
 	paths, options, _ := strings.Cut(arg, "?")
 	if class, rest, named := strings.Cut(paths, "="); named {
 		if l.source.Class, err = gazetteer.ParseClass(class); err != nil {
-			return l, exit.With(exit.Config, err, files.ClassRemedy(class))
+			return l, exit.Misconfigured(err, files.ClassRemedy(class))
 		}
 		paths = rest
 	}
 	l.files = strings.Split(paths, ",")
 	if slices.Contains(l.files, "") {
-		return l, exit.Errorf(exit.Config, "write [CLASS=]LIST", "%q names no list", arg)
+		return l, exit.Misconfiguredf("write [CLASS=]LIST", "%q names no list", arg)
 	}
 	for option := range strings.SplitSeq(options, "&") {
 		if option == "" {
@@ -78,7 +78,7 @@ func (l *listArgument) set(key, value string) error {
 		l.source.NoHeader = true
 	case key == "header" && value == "yes":
 	default:
-		return exit.Errorf(exit.Config, "known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no", "a list has no option %q with that value", key)
+		return exit.Misconfiguredf("known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no", "a list has no option %q with that value", key)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (l *listArgument) set(key, value string) error {
 // BuildList compiles lists into one file.
 func BuildList(_ context.Context, c *console.Console, f *ListOptions) error {
 	if f.Out == "" || len(f.Lists) == 0 {
-		return exit.Errorf(exit.Config, "see `velum teach gazetteer build --help`", "--out and at least one list are needed")
+		return exit.Misconfiguredf("see `velum teach gazetteer build --help`", "--out and at least one list are needed")
 	}
 	b := &building{Console: c, flags: f, builder: gazetteer.NewBuilder()}
 	for _, arg := range f.Lists {
@@ -126,15 +126,15 @@ func (b *building) lists(l listArgument, add func(gazetteer.Entry)) error {
 	for _, path := range l.files {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return exit.With(exit.Config, err, "name a list")
+			return exit.Misconfigured(err, "name a list")
 		}
 		l.source.Name = path
 		got, err := l.source.Read(bytes.NewReader(data), add)
 		if row := new(gazetteer.RowError); errors.As(err, &row) {
-			return exit.With(exit.Config, row, row.Remedy)
+			return exit.Misconfigured(row, row.Remedy)
 		}
 		if err != nil {
-			return exit.With(exit.Config, err, "is it a list?")
+			return exit.Misconfigured(err, "is it a list?")
 		}
 		for _, why := range got.Why {
 			b.Log.Warn("row left out", "at", why.Error(), "remedy", why.Remedy)
@@ -152,13 +152,13 @@ func (b *building) lists(l listArgument, add func(gazetteer.Entry)) error {
 
 func (b *building) tooBad(path string, got gazetteer.Intake) error {
 	if got.Rows+got.Bad == 0 {
-		return exit.Errorf(exit.Config, "leave the list out", "%s: a header and no rows", path)
+		return exit.Misconfiguredf("leave the list out", "%s: a header and no rows", path)
 	}
 	remedy := "look at the rows named above, or allow more with --max-bad"
 	if len(got.Why) > 0 {
 		remedy = "first: " + got.Why[0].Error() + "; " + got.Why[0].Remedy
 	}
-	return exit.Errorf(exit.Config, remedy, "%s: %d of %d rows cannot be used", path, got.Bad, got.Rows+got.Bad)
+	return exit.Misconfiguredf(remedy, "%s: %d of %d rows cannot be used", path, got.Bad, got.Rows+got.Bad)
 }
 
 func (b *building) save() error {

@@ -37,7 +37,7 @@ type ModelsOptions struct {
 
 func (o *ModelsOptions) needFolder() error {
 	if o.Models == "" {
-		return exit.Errorf(exit.Config, "name the folder of promoted models", "--models is needed")
+		return exit.Misconfiguredf("name the folder of promoted models", "--models is needed")
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func listPromoted(dir string) ([]modelInfo, error) {
 	folder := promote.Folder{Dir: dir}
 	names, err := folder.Files()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.With(exit.Config, err, "name the folder of promoted models")
+		return nil, exit.Misconfigured(err, "name the folder of promoted models")
 	}
 	if err != nil {
 		return nil, err

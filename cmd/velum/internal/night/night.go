@@ -35,7 +35,7 @@ type Options struct {
 // a report whose light is red is one.
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	if len(o.In) == 0 || o.Out == "" {
-		return exit.Errorf(exit.Config, "see `velum night --help`", "--in and --out are needed")
+		return exit.Misconfiguredf("see `velum night --help`", "--in and --out are needed")
 	}
 	if o.Timer != "" {
 		return o.write(c)

@@ -32,9 +32,9 @@ func (o *Options) write(c *console.Console) error {
 	timer, ok := Timers[o.Timer]
 	switch {
 	case !ok:
-		return exit.Errorf(exit.Config, "want systemd, cron or kubernetes", "--timer %s", o.Timer)
+		return exit.Misconfiguredf("want systemd, cron or kubernetes", "--timer %s", o.Timer)
 	case len(o.In) > 1 || o.Config == "":
-		return exit.Errorf(exit.Config, "velum night --config velum.yaml --in ARCHIVE --out DIR --timer "+o.Timer, "a timer wants one --in, and --config")
+		return exit.Misconfiguredf("velum night --config velum.yaml --in ARCHIVE --out DIR --timer "+o.Timer, "a timer wants one --in, and --config")
 	}
 	if o.Private == "" {
 		o.Private = commit.PrivateDir(o.Out)

@@ -32,7 +32,7 @@ type Options struct {
 // text returns how the notes are read and written.
 func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions, err error) {
 	if o.In == "" || o.Out == "" {
-		return r, w, exit.Errorf(exit.Config, "name both", "--in and --out are needed")
+		return r, w, exit.Misconfiguredf("name both", "--in and --out are needed")
 	}
 	if r, err = flow.TextOptions(cfg); err != nil {
 		return r, w, err
@@ -41,7 +41,7 @@ func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions,
 		w.Unit, err = offset.ParseUnit(cmp.Or(o.UnitOut, "codepoints"))
 	}
 	if err != nil {
-		return r, w, exit.With(exit.Config, err, "")
+		return r, w, exit.Misconfigured(err, "")
 	}
 	w.Comma, w.IDColumn, w.TextColumn = r.Comma, r.IDColumn, r.TextColumn
 	return r, w, nil

@@ -34,7 +34,7 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	case synth.Test.String():
 		f.Notes.Split = synth.Test
 	default:
-		return exit.Errorf(exit.Config, "known: train, test", "--split: unknown split %q", f.Split)
+		return exit.Misconfiguredf("known: train, test", "--split: unknown split %q", f.Split)
 	}
 	switch f.Language {
 	case "":
@@ -45,10 +45,10 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	case "mixed":
 		f.Notes.Mixed = 1
 	default:
-		return exit.Errorf(exit.Config, "known: es, ca, mixed", "--language: unknown language %q", f.Language)
+		return exit.Misconfiguredf("known: es, ca, mixed", "--language: unknown language %q", f.Language)
 	}
 	if f.Out == "" || f.Notes.Notes <= 0 || f.Months < 1 || f.Months > 12 {
-		return exit.Errorf(exit.Config, "see `velum teach synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
+		return exit.Misconfiguredf("see `velum teach synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
 	}
 	dst, err := create(f.To, f.Out, f.Notes.Notes, f.Months, write.TextOptions{Gold: true})
 	if err != nil {
@@ -82,7 +82,7 @@ type archive struct {
 func newArchive(dir string, notes int64, months int) (*archive, error) {
 	dir = filepath.Clean(dir) // of "month/" the gold is month.gold, too
 	if _, err := os.Stat(dir); err == nil {
-		return nil, exit.Errorf(exit.Config, "remove it or name another", "%s is there already", dir)
+		return nil, exit.Misconfiguredf("remove it or name another", "%s is there already", dir)
 	}
 	draft, err := durable.NewDraft(nil, dir)
 	if err != nil {

@@ -81,12 +81,12 @@ func (c *Config) shaping(do func(key, text string)) error {
 func digestOf(key, path string) (sum []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, exit.Errorf(exit.Config, "correct "+key, "%s: %w", key, err)
+		return nil, exit.Misconfiguredf("correct "+key, "%s: %w", key, err)
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return nil, exit.Errorf(exit.Config, "correct "+key, "%s: %w", key, err)
+		return nil, exit.Misconfiguredf("correct "+key, "%s: %w", key, err)
 	}
 	return h.Sum(nil), nil
 }

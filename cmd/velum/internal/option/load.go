@@ -161,10 +161,10 @@ func readFile(file string) ([]byte, error) {
 	}
 	text, err := readBounded(file)
 	if errors.Is(err, errTooLong) {
-		return nil, exit.Errorf(exit.Config, "name a YAML file with --config", "configuration file %s: %w", file, err)
+		return nil, exit.Misconfiguredf("name a YAML file with --config", "configuration file %s: %w", file, err)
 	}
 	if err != nil {
-		return nil, exit.Errorf(exit.Config, "name a readable YAML file with --config", "configuration file: %w", err)
+		return nil, exit.Misconfiguredf("name a readable YAML file with --config", "configuration file: %w", err)
 	}
 	return text, nil
 }

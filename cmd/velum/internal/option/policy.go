@@ -29,7 +29,7 @@ func (c *Config) Operators() ([]*mask.Chain, error) {
 		if made[text] == nil {
 			chain, err := mask.ReadChain(text, c.Read.Columns.Patient == "", readBounded)
 			if err != nil {
-				return nil, exit.With(exit.Config, fmt.Errorf("policy: %w", err), "")
+				return nil, exit.Misconfigured(fmt.Errorf("policy: %w", err), "")
 			}
 			made[text] = chain
 		}

@@ -72,7 +72,7 @@ func search(ctx context.Context, load func() (*option.Config, error), o *Options
 	}
 	remembered := len(a.remembered.Set.Members())+len(a.remembered.Objected.Members()) > 0
 	if cfg.People.Exclude == "" && !remembered || len(o.In) == 0 {
-		return nil, nil, exit.Errorf(exit.Config, "name the list and the archive", "--exclude and --in go together")
+		return nil, nil, exit.Misconfiguredf("name the list and the archive", "--exclude and --in go together")
 	}
 	return a, cfg, a.look(ctx, cfg, o.In, private)
 }
@@ -163,7 +163,7 @@ func (a *absence) print(c *console.Console) error {
 // look reads the list, the archive and the masked parts.
 func (a *absence) look(ctx context.Context, c *option.Config, in []string, private string) error {
 	if c.Read.Columns.Patient == "" {
-		return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "--exclude is joined with the notes by patient")
+		return exit.Misconfiguredf("name the column of the patient's id with read.columns.patient", "--exclude is joined with the notes by patient")
 	}
 	if err := a.readList(c); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (a *absence) unit(ctx context.Context, archive *archive.Archive, u *commit.
 		}
 	}
 	if !known {
-		return exit.Errorf(exit.Config, "give the archive that was masked, unchanged, with the same read.unit_notes", "%s: was not masked here", u.Input)
+		return exit.Misconfiguredf("give the archive that was masked, unchanged, with the same read.unit_notes", "%s: was not masked here", u.Input)
 	}
 	return nil
 }

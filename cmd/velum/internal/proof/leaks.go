@@ -41,16 +41,16 @@ type Leaks struct {
 func (l *Leaks) Solve(read bool) error {
 	l.Kind = "proof"
 	if l.Confidence <= 0 || l.Confidence >= 1 {
-		return exit.Errorf(exit.Config, "give a share such as 0.95", "--confidence must be between 0 and 1")
+		return exit.Misconfiguredf("give a share such as 0.95", "--confidence must be between 0 and 1")
 	}
 	if l.Rate != 0 {
 		if read || l.Leaks != 0 || l.Rate <= 0 || l.Rate >= 1 {
-			return exit.Errorf(exit.Config, "give --rate alone, or --read and --leaks", "--rate must be between 0 and 1 and stands without --read")
+			return exit.Misconfiguredf("give --rate alone, or --read and --leaks", "--rate must be between 0 and 1 and stands without --read")
 		}
 		l.Read = audit.NotesToRead(l.Rate, l.Confidence)
 	}
 	if l.Read < 1 || l.Leaks < 0 || l.Leaks > l.Read || l.Notes < 0 {
-		return exit.Errorf(exit.Config, "see `velum prove sample --help`", "--read must be 1 or more, and --leaks from 0 to --read")
+		return exit.Misconfiguredf("see `velum prove sample --help`", "--read must be 1 or more, and --leaks from 0 to --read")
 	}
 	l.Observed = float64(l.Leaks) / float64(l.Read)
 	l.Upper = audit.UpperShare(l.Read, l.Leaks, l.Confidence)
@@ -71,7 +71,7 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 		return err
 	}
 	if read.Output != extent.Output || read.Sample != sample.SHA256 || !extent.In(m) {
-		return exit.Errorf(exit.Config, "read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
+		return exit.Misconfiguredf("read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
 	}
 	if m.Key != "" && read.Signed != m.Key {
 		return exit.Errorf(exit.Key, "read the sample, and record it, with the key of the output: --set key.file=FILE", "%s was made with key %s, and not all journals are signed with it", dir, m.Key)

@@ -32,7 +32,7 @@ func verifyLog(name, head string) (*audit.Report, error) {
 	f, err := audit.Open(name)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, exit.With(exit.Config, err, "name an audit log, or the tree of a run")
+			return nil, exit.Misconfigured(err, "name an audit log, or the tree of a run")
 		}
 		return nil, err
 	}

@@ -60,11 +60,11 @@ func Adjudicate(_ context.Context, c *console.Console, o *LogOptions) error {
 		return readings(c, all)
 	}
 	if strings.TrimSpace(j.By) == "" || strings.TrimSpace(j.Why) == "" {
-		return exit.Errorf(exit.Config, "give --name and --why", "whoever lets one reading stand says who that is, and why")
+		return exit.Misconfiguredf("give --name and --why", "whoever lets one reading stand says who that is, and why")
 	}
 	at := slices.IndexFunc(all, func(r audit.Recorded) bool { return r.Line == j.Line })
 	if at < 0 {
-		return exit.With(exit.Config, &fs.PathError{Op: "adjudicate", Path: o.File, Err: fs.ErrNotExist}, "name the line of a reading: velum prove adjudicate "+o.File)
+		return exit.Misconfigured(&fs.PathError{Op: "adjudicate", Path: o.File, Err: fs.ErrNotExist}, "name the line of a reading: velum prove adjudicate "+o.File)
 	}
 	if _, err := audit.Append(log, audit.Entry{Event: "adjudicate", Judged: &j}); err != nil {
 		return err

@@ -56,7 +56,7 @@ func checkTree(ctx context.Context, dir string) (*checkedTree, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(dir); err != nil {
-			return nil, exit.Errorf(exit.Config, "name the folder that a run wrote", "%s: %w", dir, fs.ErrNotExist)
+			return nil, exit.Misconfiguredf("name the folder that a run wrote", "%s: %w", dir, fs.ErrNotExist)
 		}
 		return nil, exit.Errorf(exit.Integrity, "start the run again, or name the folder that it wrote", "%s has no manifest.json: its run was not committed", dir)
 	case err != nil:

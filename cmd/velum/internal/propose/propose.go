@@ -91,10 +91,10 @@ func writable(c *console.Console, o *Options) error {
 		return err
 	}
 	if _, err := os.Lstat(o.Out); err == nil && !o.Force {
-		return exit.Errorf(exit.Config, "write another one with --out FILE, or replace it with --force", "%s is there already", o.Out)
+		return exit.Misconfiguredf("write another one with --out FILE, or replace it with --force", "%s is there already", o.Out)
 	}
 	if !o.Yes && (c.JSON || !c.Asks()) {
-		return exit.Errorf(exit.Config, "say --yes to take what is proposed", "nobody is there to be asked: this is no terminal")
+		return exit.Misconfiguredf("say --yes to take what is proposed", "nobody is there to be asked: this is no terminal")
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (p *proposal) settled() (r roles, err error) {
 		}
 		c := t.byName(name)
 		if c == nil {
-			err = exit.Errorf(exit.Config, "columns: "+t.names(), "%s: no column named %s", p.o.In, name)
+			err = exit.Misconfiguredf("columns: "+t.names(), "%s: no column named %s", p.o.In, name)
 		}
 		return c
 	}
@@ -272,7 +272,7 @@ func (p *proposal) settled() (r roles, err error) {
 	}
 	r = t.settle(r, func(r roles) bool { _, err := p.layout(r, p.archive.Files[0].Path); return err == nil })
 	if r.text == nil && err == nil {
-		err = exit.Errorf(exit.Config, "name it with --text-column, or export a table that has notes; columns: "+t.names(), "%s: no column looks like notes", p.o.In)
+		err = exit.Misconfiguredf("name it with --text-column, or export a table that has notes; columns: "+t.names(), "%s: no column looks like notes", p.o.In)
 	}
 	return r, err
 }
@@ -329,7 +329,7 @@ func (p *proposal) ask(ctx context.Context) error {
 		return err
 	}
 	if r.text == nil {
-		return exit.Errorf(exit.Config, "name the column of the notes", "without a text there is nothing to mask")
+		return exit.Misconfiguredf("name the column of the notes", "without a text there is nothing to mask")
 	}
 	if r.text != was {
 		*r = p.table.settle(roles{text: r.text}, func(r roles) bool { _, err := p.layout(r, p.archive.Files[0].Path); return err == nil })
@@ -352,7 +352,7 @@ func (p *proposal) askFor(ctx context.Context, in *bufio.Reader, role string, to
 		}
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return cmp.Or(context.Cause(ctx), exit.Errorf(exit.Config, "begin again, or say --yes", "the input ended before all was answered"))
+			return cmp.Or(context.Cause(ctx), exit.Misconfiguredf("begin again, or say --yes", "the input ended before all was answered"))
 		}
 		switch line = strings.TrimSpace(line); {
 		case line == "":

@@ -194,7 +194,7 @@ func (l *Ledger) Note(m *commit.Manifest, ids audit.Sketch, k *report.Anonymity)
 	}
 	_, err := audit.Append(l.name, audit.Entry{Event: "release", Config: m.Config, Model: r.Model, Key: r.Key, Release: &r})
 	if err != nil {
-		return exit.With(exit.Config, fmt.Errorf("the ledger of releases: %w", err), "name a file that can be written with mask.ledger")
+		return exit.Misconfigured(fmt.Errorf("the ledger of releases: %w", err), "name a file that can be written with mask.ledger")
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ type answerAgreement struct {
 func (s *session) compareAnswers(c *console.Console, o *Options) error {
 	data, err := os.ReadFile(o.Other)
 	if err != nil {
-		return exit.With(exit.Config, err, "name the other person's answers")
+		return exit.Misconfigured(err, "name the other person's answers")
 	}
 	others := map[string]string{}
 	row := 0
@@ -150,7 +150,7 @@ func (s *session) compareAnswers(c *console.Console, o *Options) error {
 		row++
 		var a answerLine
 		if json.Unmarshal(line, &a) != nil || !slices.Contains(s.asks.answers, a.Answer) {
-			return exit.Errorf(exit.Config, "name a file that `velum review --ask "+s.asks.name+"` has written", "%s: line %d is no answer", o.Other, row)
+			return exit.Misconfiguredf("name a file that `velum review --ask "+s.asks.name+"` has written", "%s: line %d is no answer", o.Other, row)
 		}
 		others[a.ID] = a.Answer
 	}

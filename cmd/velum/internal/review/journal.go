@@ -96,7 +96,7 @@ type journalSpan struct {
 func openJournal(path string, s *session) (*journal, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.With(exit.Config, err, "make it readable, or name another --out")
+		return nil, exit.Misconfigured(err, "make it readable, or name another --out")
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	sum, err := s.replay(whole, path)
@@ -105,7 +105,7 @@ func openJournal(path string, s *session) (*journal, error) {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "name another --out")
+		return nil, exit.Misconfigured(err, "name another --out")
 	}
 	j := &journal{f, sum, readerKey(s.key, s.drawn.Reader)}
 	if err := j.begin(s, int64(len(whole))); err != nil {
@@ -178,7 +178,7 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 		var sealed sealedLine
 		readable := json.Unmarshal(line, &sealed) == nil
 		if row == 1 && readable && sealed.Line == nil {
-			return sum, exit.Errorf(exit.Config, "end it with the velum that began it (--export), or name another --out", "%s: no journal of this version", path)
+			return sum, exit.Misconfiguredf("end it with the velum that began it (--export), or name another --out", "%s: no journal of this version", path)
 		}
 		var h journalHead
 		if row == 1 && json.Unmarshal(sealed.Line, &h) == nil && h.Key != "" {
@@ -201,7 +201,7 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 		}
 		var l journalLine
 		if json.Unmarshal(sealed.Line, &l) != nil || l.Note < 0 {
-			return sum, exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
+			return sum, exit.Misconfiguredf("name another --out", "%s: line %d is no decision", path, row)
 		}
 		if err := decision(row, sealed.Sum, &l); err != nil {
 			return sum, err
@@ -214,16 +214,16 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
 	return unsealed(data, path, s.key, func(head *journalHead) error {
 		if *head != s.head() {
-			return exit.Errorf(exit.Config, "name another --out, the notes that it was begun with, or its --reader", "%s: a journal of other notes, or of another reader", path)
+			return exit.Misconfiguredf("name another --out, the notes that it was begun with, or its --reader", "%s: a journal of other notes, or of another reader", path)
 		}
 		return nil
 	}, func(row int, _ string, l *journalLine) error {
 		if l.Note >= len(s.notes) {
-			return exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
+			return exit.Misconfiguredf("name another --out", "%s: line %d is no decision", path, row)
 		}
 		spans, err := s.spansOf(*l)
 		if err != nil {
-			return exit.Errorf(exit.Config, "name another --out", "%s: line %d: %w", path, row, err)
+			return exit.Misconfiguredf("name another --out", "%s: line %d: %w", path, row, err)
 		}
 		s.keep(l.Note, spans, l.Answer)
 		return nil

@@ -93,7 +93,7 @@ func loadRare(ctx context.Context, cfg *option.Config, o *Options) ([]note, int,
 	}
 	at := slices.IndexFunc(m.Files, func(f commit.PartRecord) bool { return f.Kind == "rare" })
 	if at < 0 {
-		return nil, 0, exit.Errorf(exit.Config, "start the same run with --set mask.rare=review", "%s has no list of them", dir)
+		return nil, 0, exit.Misconfiguredf("start the same run with --set mask.rare=review", "%s has no list of them", dir)
 	}
 	return listed(ctx, cfg, o, dir, m, &m.Files[at])
 }
@@ -215,7 +215,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 		}
 	}
 	if found < len(w) {
-		return nil, 0, exit.Errorf(exit.Config, "give the archive that was masked, unchanged, with the same read.unit_notes", "%s: %d of the output's %d units are not there", in, len(w)-found, len(w))
+		return nil, 0, exit.Misconfiguredf("give the archive that was masked, unchanged, with the same read.unit_notes", "%s: %d of the output's %d units are not there", in, len(w)-found, len(w))
 	}
 	if len(notes) == 0 {
 		return nil, 0, exit.Errorf(exit.Nothing, "there is nothing to do", "no note that can be shown")

@@ -45,13 +45,13 @@ func questionNamed(name string) *question {
 // check refuses options that do not go with the question.
 func (q *question) check(o *Options) error {
 	if q.output && o.Of == "" {
-		return exit.Errorf(exit.Config, "name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed", q.name)
+		return exit.Misconfiguredf("name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed", q.name)
 	}
 	if !q.drawn && o.Reader != "" {
-		return exit.Errorf(exit.Config, "leave it out, or ask about a sample with --ask audit", "velum review --ask %s: --reader says nothing here", q.name)
+		return exit.Misconfiguredf("leave it out, or ask about a sample with --ask audit", "velum review --ask %s: --reader says nothing here", q.name)
 	}
 	if !q.output && o.Of != "" {
-		return exit.Errorf(exit.Config, "--of goes with --ask audit, quarantine and rare", "velum review --ask %s: --of says nothing here", q.name)
+		return exit.Misconfiguredf("--of goes with --ask audit, quarantine and rare", "velum review --ask %s: --of says nothing here", q.name)
 	}
 	return nil
 }

@@ -27,16 +27,16 @@ func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[strin
 		path := out + ".journal"
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, nil, exit.With(exit.Config, err, "name what `velum review --ask audit` was given as --out; its journal lies beside it")
+			return nil, nil, exit.Misconfigured(err, "name what `velum review --ask audit` was given as --out; its journal lies beside it")
 		}
 		said := map[int]*journalLine{}
 		reader := audit.Reader{}
 		_, err = unsealed(data, path, house, func(h *journalHead) error {
 			if h.Reader == "" || h.Sample == "" {
-				return exit.Errorf(exit.Config, "name that of `velum review --ask audit`", "%s: no journal of a sample", path)
+				return exit.Misconfiguredf("name that of `velum review --ask audit`", "%s: no journal of a sample", path)
 			}
 			if r.Sample != "" && (r.Sample != h.Sample || r.Output != h.Output) {
-				return exit.Errorf(exit.Config, "name journals of one sample", "%s: a journal of another sample", path)
+				return exit.Misconfiguredf("name journals of one sample", "%s: a journal of another sample", path)
 			}
 			reader.By, r.Sample, r.Output = h.Reader, h.Sample, h.Output
 			if h.Key == "" {
@@ -51,14 +51,14 @@ func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[strin
 			return nil, nil, err
 		}
 		if slices.ContainsFunc(r.Readers, func(x audit.Reader) bool { return x.By == reader.By }) {
-			return nil, nil, exit.Errorf(exit.Config, "name one journal of each", "%s: %q has read twice", path, reader.By)
+			return nil, nil, exit.Misconfiguredf("name one journal of each", "%s: %q has read twice", path, reader.By)
 		}
 		reader.Notes = int64(len(said))
 		timesOf(&reader, said)
 		r.Readers, all = append(r.Readers, reader), append(all, said)
 	}
 	if found(r, all); r.Read == 0 {
-		return nil, nil, exit.Errorf(exit.Config, "read the sample from its first note on", "%s: the first note of the sample was not read", strings.Join(outs, ", "))
+		return nil, nil, exit.Misconfiguredf("read the sample from its first note on", "%s: the first note of the sample was not read", strings.Join(outs, ", "))
 	}
 	if len(all) == 2 {
 		r.Kappa = kappaOf(all[0], all[1])

@@ -98,7 +98,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 		return err
 	}
 	if o.In == "" || o.Out == "" {
-		return exit.Errorf(exit.Config, "name both", "velum review: --in and --out are needed")
+		return exit.Misconfiguredf("name both", "velum review: --in and --out are needed")
 	}
 	lock, err := durable.OS.Lock(o.Out+".lock", durable.NewHolder("review"))
 	if err != nil {
@@ -145,7 +145,7 @@ type session struct {
 func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error) {
 	set, err := pipeline.Labels(cmp.Or(o.Labels, cfg.Profile))
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "name a label set with --labels")
+		return nil, exit.Misconfigured(err, "name a label set with --labels")
 	}
 	s := &session{labels: set.Categories, asks: questionNamed(o.Ask)}
 	if o.Ask == "rare" {
@@ -199,10 +199,10 @@ func guideline(path string) (string, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", exit.With(exit.Config, err, "name a text file with --guideline")
+		return "", exit.Misconfigured(err, "name a text file with --guideline")
 	}
 	if len(text) > maxGuideline || !utf8.Valid(text) || len(bytes.TrimSpace(text)) == 0 {
-		return "", exit.Errorf(exit.Config, "write it as plain text", "--guideline: %s: expected UTF-8 of 1 to %d bytes", path, maxGuideline)
+		return "", exit.Misconfiguredf("write it as plain text", "--guideline: %s: expected UTF-8 of 1 to %d bytes", path, maxGuideline)
 	}
 	return string(bytes.TrimSpace(text)), nil
 }
@@ -254,12 +254,12 @@ func load(ctx context.Context, cfg *option.Config, from, path string) (notes []n
 		return nil, 0, err
 	}
 	if len(l.notes) == 0 {
-		return nil, 0, exit.Errorf(exit.Config, "name a file of notes, such as the questions of `velum teach learn --ask`", "%s: no note that can be shown", path)
+		return nil, 0, exit.Misconfiguredf("name a file of notes, such as the questions of `velum teach learn --ask`", "%s: no note that can be shown", path)
 	}
 	return l.notes, l.unseen, nil
 }
 
-var errTooMany = exit.Errorf(exit.Config, "divide them", "more than %d notes in one session", maxNotes)
+var errTooMany = exit.Misconfiguredf("divide them", "more than %d notes in one session", maxNotes)
 
 // loader is a sink that keeps notes.
 type loader struct {
@@ -441,21 +441,21 @@ func (d *decided) Next(b *pipeline.Batch) error {
 // Check tells what is wrong with the options before anything is read.
 func (o *Options) Check() error {
 	if o.Ask != "" && !slices.Contains(Questions(), o.Ask) {
-		return exit.Errorf(exit.Config, "questions: "+strings.Join(Questions(), ", "), "--ask: no question %q", o.Ask)
+		return exit.Misconfiguredf("questions: "+strings.Join(Questions(), ", "), "--ask: no question %q", o.Ask)
 	}
 	if err := questionNamed(o.Ask).check(o); err != nil {
 		return err
 	}
 	if !slices.Contains(Langs, o.Lang) {
-		return exit.Errorf(exit.Config, "languages: "+strings.Join(Langs, ", "), "--lang: no language %q", o.Lang)
+		return exit.Misconfiguredf("languages: "+strings.Join(Langs, ", "), "--lang: no language %q", o.Lang)
 	}
 	known := Keys()
 	for name, key := range o.Keys {
 		if _, ok := known[name]; !ok {
-			return exit.Errorf(exit.Config, "keys: "+strings.Join(slices.Sorted(maps.Keys(known)), ", "), "--keys: no key %q", name)
+			return exit.Misconfiguredf("keys: "+strings.Join(slices.Sorted(maps.Keys(known)), ", "), "--keys: no key %q", name)
 		}
 		if key == "" {
-			return exit.Errorf(exit.Config, "name a key, as F2", "--keys: %s has no key", name)
+			return exit.Misconfiguredf("name a key, as F2", "--keys: %s has no key", name)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func secretText() string {
 func (s *session) serve(ctx context.Context, c *console.Console, o *Options) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
-		return exit.With(exit.Config, err, "name a free port with --port")
+		return exit.Misconfigured(err, "name a free port with --port")
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()

@@ -29,15 +29,15 @@ import (
 func Forget(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	seeHelp := "see `velum run forget --help`"
 	if (len(o.Files) == 0) == (len(o.Patients) == 0) || o.TakeBack && len(o.Files) > 0 {
-		return exit.Errorf(exit.Config, seeHelp, "name the files to forget, or --patient, and not both")
+		return exit.Misconfiguredf(seeHelp, "name the files to forget, or --patient, and not both")
 	}
 	if len(o.Files) > 0 && (len(o.In) > 0 || o.Save) {
-		return exit.Errorf(exit.Config, seeHelp, "--in and --plan go with --patient")
+		return exit.Misconfiguredf(seeHelp, "--in and --plan go with --patient")
 	}
 	r := &record{Console: c, RecordOptions: o.Record}
 	do := func() error {
 		if o.Out == "" {
-			return exit.Errorf(exit.Config, seeHelp, "--out is needed")
+			return exit.Misconfiguredf(seeHelp, "--out is needed")
 		}
 		cfg, err := load()
 		if err != nil {
@@ -75,7 +75,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	if mo, err := m.MaskOptions(); err != nil {
 		return err
 	} else if len(mo.Shuffled()) > 0 {
-		return exit.Errorf(exit.Config, "take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
+		return exit.Misconfiguredf("take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
 			"%s: the policy shuffles, so values of these files stand in notes of others", out.Dir)
 	}
 	m.archive = new(archive.Archive)
@@ -147,7 +147,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 func (m *masking) sameOptions(plan *commit.Plan) error {
 	old, err := commit.ReadManifest(m.options.Out)
 	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Errorf(exit.Config, "name the DIR of a run", "%s is no output of velum", m.options.Out)
+		return exit.Misconfiguredf("name the DIR of a run", "%s is no output of velum", m.options.Out)
 	}
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (m *masking) sameOptions(plan *commit.Plan) error {
 		if len(m.options.Patients) > 0 {
 			remedy += "; if that names no read.columns.patient, start the run once with it, and then forget"
 		}
-		return exit.Errorf(exit.Config, remedy, "%s was made with other options, another model or another key", m.options.Out)
+		return exit.Misconfiguredf(remedy, "%s was made with other options, another model or another key", m.options.Out)
 	}
 	return nil
 }

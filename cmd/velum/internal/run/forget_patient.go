@@ -45,7 +45,7 @@ func (m *masking) known(out commit.Output) (err error) {
 	if len(m.options.Patients) > 0 {
 		whose = "nothing says whose the notes are, so no patient can be forgotten"
 	}
-	return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "%s: %s", out.Dir, whose)
+	return exit.Misconfiguredf("name the column of the patient's id with read.columns.patient", "%s: %s", out.Dir, whose)
 }
 
 // inputsOf names the files that the output was made of, unless others are given.
@@ -55,7 +55,7 @@ func (m *masking) inputsOf(out commit.Output) error {
 	}
 	inputs, err := commit.Inputs(out)
 	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Errorf(exit.Config, "name the DIR of a run", "%s is no output of velum", out.Dir)
+		return exit.Misconfiguredf("name the DIR of a run", "%s is no output of velum", out.Dir)
 	}
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (m *masking) inputsOf(out commit.Output) error {
 	}
 	if len(gone) > 0 {
 		shown := strings.Join(gone[:min(len(gone), 5)], ", ")
-		return exit.Errorf(exit.Config, "say with --in where all files lie now, or forget these whole first: velum run forget --out "+out.Dir+" "+strings.Join(gone[:min(len(gone), 5)], " "),
+		return exit.Misconfiguredf("say with --in where all files lie now, or forget these whole first: velum run forget --out "+out.Dir+" "+strings.Join(gone[:min(len(gone), 5)], " "),
 			"%d of %d files are not where they lay (%s), and no output says whose its notes are", len(gone), len(inputs), shown)
 	}
 	return nil
@@ -140,7 +140,7 @@ func (m *masking) patientForms() (forms [][]byte, err error) {
 	for _, id := range m.options.Patients {
 		form := patientid.AppendText(nil, []byte(id))
 		if len(form) == 0 {
-			return nil, exit.Errorf(exit.Config, "give the id as the archive has it", "--patient: this is no id")
+			return nil, exit.Misconfiguredf("give the id as the archive has it", "--patient: this is no id")
 		}
 		forms = append(forms, form)
 	}
@@ -172,9 +172,9 @@ func (m *masking) strange(plan *commit.Plan, out commit.Output) (wrong, err erro
 		switch c.Fate {
 		case "done":
 		case "kept", "vanished":
-			return exit.Errorf(exit.Config, "name it with --in too, or forget the whole file", "%s: is in the output and was not given, so nobody knows which of its notes are the patient's", c.Input), err
+			return exit.Misconfiguredf("name it with --in too, or forget the whole file", "%s: is in the output and was not given, so nobody knows which of its notes are the patient's", c.Input), err
 		default:
-			return exit.Errorf(exit.Config, "give the options of the last run, its --exclude too; if the file has changed, run it first", "%s: is not in the output as it would be now", c.Input), err
+			return exit.Misconfiguredf("give the options of the last run, its --exclude too; if the file has changed, run it first", "%s: is not in the output as it would be now", c.Input), err
 		}
 	}
 	return nil, err

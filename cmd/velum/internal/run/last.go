@@ -62,7 +62,7 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 	}
 	if file := p.Gate.Attacks; file != "" {
 		if l.attacks, err = report.ReadAttacks(file); err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum prove attack --json` printed")
+			return nil, exit.Misconfigured(fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum prove attack --json` printed")
 		}
 	}
 	if !p.Choose.Use {

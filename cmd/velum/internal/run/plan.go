@@ -73,7 +73,7 @@ func (m *masking) peopleSum() (string, error) {
 	if name := m.Config.People.Exclude; name != "" {
 		f, err := os.Open(name)
 		if err != nil {
-			return "", exit.Errorf(exit.Config, "correct people.exclude", "people.exclude: %w", err)
+			return "", exit.Misconfiguredf("correct people.exclude", "people.exclude: %w", err)
 		}
 		_, err = io.Copy(h, f)
 		if err := errors.Join(err, f.Close()); err != nil {
@@ -177,7 +177,7 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 		return err
 	}
 	if hex.EncodeToString(m.Model.SHA256[:]) != p.Model {
-		return exit.Errorf(exit.Config, "give that one, or plan anew", "tag.model: %s is another model than the plan was made with", m.Config.Tag.Model)
+		return exit.Misconfiguredf("give that one, or plan anew", "tag.model: %s is another model than the plan was made with", m.Config.Tag.Model)
 	}
 	if o.Key.ID() != p.Key {
 		return exit.Errorf(exit.Key, "give that one, or plan anew", "key.file: another key than the plan was made with (%s, not %s)", cmp.Or(o.Key.ID(), "none"), cmp.Or(p.Key, "none"))
@@ -194,14 +194,14 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 	}
 	if len(others) > 0 {
 		slices.Sort(others)
-		return exit.Errorf(exit.Config, "leave them as they were, or plan anew", "options, or files that they name, are others than the plan was made with: %s", strings.Join(others, ", "))
+		return exit.Misconfiguredf("leave them as they were, or plan anew", "options, or files that they name, are others than the plan was made with: %s", strings.Join(others, ", "))
 	}
 	if people, err := m.peopleSum(); err != nil || people != w.People {
-		return errors.Join(err, exit.Errorf(exit.Config, "plan anew", "people.exclude: others object, or are forgotten, than when the plan was made"))
+		return errors.Join(err, exit.Misconfiguredf("plan anew", "people.exclude: others object, or are forgotten, than when the plan was made"))
 	}
 	now, err := m.plan(o.Key)
 	if err == nil && hex.EncodeToString(now.Config[:]) != p.Config {
-		err = exit.Errorf(exit.Config, "use the version that made it, or plan anew", "another version of velum made the plan")
+		err = exit.Misconfiguredf("use the version that made it, or plan anew", "another version of velum made the plan")
 	}
 	return err
 }
@@ -211,7 +211,7 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 func Shard(ctx context.Context, c *console.Console, load loader, o *Options) error {
 	var k, n int
 	if _, err := fmt.Sscanf(o.Shard+" ", "%d/%d ", &k, &n); err != nil || k < 0 || k > n || n < 1 || n > mostShards {
-		return exit.Errorf(exit.Config, "say which share of how many, as --shard 3/12", "--shard: want I/N with I from 1 to N, or from 0 to N-1, and N up to %d", mostShards)
+		return exit.Misconfiguredf("say which share of how many, as --shard 3/12", "--shard: want I/N with I from 1 to N, or from 0 to N-1, and N up to %d", mostShards)
 	}
 	if k == 0 { // whoever counts from 0 does not have N
 		k = n

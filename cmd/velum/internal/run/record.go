@@ -82,7 +82,7 @@ func (r *record) keep(do func() error) error {
 	r.began = time.Now()
 	for flag, file := range map[string]string{"metrics": r.Metrics, "private-metrics": r.Private} {
 		if file != "" && filepath.Ext(file) != ".prom" {
-			return exit.Errorf(exit.Config, "the collector reads no other", "--%s: the name must end in .prom", flag)
+			return exit.Misconfiguredf("the collector reads no other", "--%s: the name must end in .prom", flag)
 		}
 	}
 	var err error

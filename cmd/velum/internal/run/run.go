@@ -71,7 +71,7 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 			} else if o.Tagged != "" {
 				verb = "mask"
 			}
-			return exit.Errorf(exit.Config, "see `velum "+verb+" --help`", "--in and --out are needed")
+			return exit.Misconfiguredf("see `velum "+verb+" --help`", "--in and --out are needed")
 		}
 		cfg, err := load()
 		if err == nil && o.Tagged != "" && cfg.DropPolicy("tag") {

@@ -36,7 +36,7 @@ type Options struct {
 // Evaluate scores spans against gold and prints the measures.
 func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	if f.Gold == "" {
-		return exit.Errorf(exit.Config, "name the gold spans", "--gold is needed")
+		return exit.Misconfiguredf("name the gold spans", "--gold is needed")
 	}
 	if f.Dial {
 		return f.dial(ctx, c, cfg)
@@ -102,7 +102,7 @@ func (f *Options) comparable(r *score.Report) error {
 	if len(gold) == 0 || len(system) == 0 {
 		return nil
 	}
-	return exit.Errorf(exit.Config, "map both into one label set with --categories primary-care (or meddocan, i2b2, hipaa), or single labels with --map A=B",
+	return exit.Misconfiguredf("map both into one label set with --categories primary-care (or meddocan, i2b2, hipaa), or single labels with --map A=B",
 		"gold and system have no label in common: gold has %s, the system %s", strings.Join(gold, " "), strings.Join(system, " "))
 }
 
@@ -145,7 +145,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	if f.Labels != "" {
 		to, err := flow.IntoLabels(f.Labels)
 		if err != nil {
-			return nil, nil, exit.With(exit.Config, err, "")
+			return nil, nil, exit.Misconfigured(err, "")
 		}
 		o.Map = to
 	}

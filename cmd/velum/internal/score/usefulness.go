@@ -65,10 +65,10 @@ type Count struct {
 // was masked in vain.
 func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *UsefulnessOptions) error {
 	if o.In == "" {
-		return exit.Errorf(exit.Config, "name the notes as they were", "velum prove usefulness: --in is needed")
+		return exit.Misconfiguredf("name the notes as they were", "velum prove usefulness: --in is needed")
 	}
 	if (o.Sample > 0) != (o.Out != "") {
-		return exit.Errorf(exit.Config, "as in --sample 100 --out sample.jsonl", "--sample and --out belong together")
+		return exit.Misconfiguredf("as in --sample 100 --out sample.jsonl", "--sample and --out belong together")
 	}
 	steps, err := o.steps(cfg)
 	if err != nil {

@@ -57,7 +57,7 @@ type Sample struct {
 func ParseSample(text string) (s Sample, err error) {
 	if share, ok := strings.CutSuffix(text, "%"); ok {
 		if s.Rate, err = strconv.ParseFloat(strings.TrimSpace(share), 64); err != nil || !(s.Rate >= 0.001 && s.Rate < 100) {
-			return s, exit.Errorf(exit.Config, "write the share that is to be shown, as 0.5%", "--audit: want 0.001%% to 100%%")
+			return s, exit.Misconfiguredf("write the share that is to be shown, as 0.5%", "--audit: want 0.001%% to 100%%")
 		}
 		s.Rate /= 100
 		return s, nil
@@ -66,7 +66,7 @@ func ParseSample(text string) (s Sample, err error) {
 		return s, nil
 	}
 	if s.N, err = strconv.Atoi(text); err != nil || s.N < 0 || s.N > maxSample {
-		return s, exit.Errorf(exit.Config, "see `velum prove sample --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%", maxSample)
+		return s, exit.Misconfiguredf("see `velum prove sample --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%", maxSample)
 	}
 	return s, nil
 }

@@ -49,7 +49,7 @@ func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Trainin
 		Target: choose.Target{K: h.K, MinConfidence: h.MinConfidence, Tolerance: shareTolerance},
 	}
 	if len(s.set.Categories) > choose.MaxClasses {
-		return nil, exit.Errorf(exit.Config, "set choose.use to false", "the model has more than %d categories to choose by", choose.MaxClasses)
+		return nil, exit.Misconfiguredf("set choose.use to false", "the model has more than %d categories to choose by", choose.MaxClasses)
 	}
 	if len(h.Classes) == 0 {
 		s.Target.Shares = s.proportions(func(c string) float64 { return float64(training.Spans[c]) })
@@ -58,7 +58,7 @@ func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Trainin
 		for _, name := range slices.Sorted(maps.Keys(h.Classes)) {
 			c, err := pipeline.ParseCategory(name)
 			if err != nil || !slices.Contains(s.set.Categories, c) {
-				return nil, exit.Errorf(exit.Config, "name categories of the model", "choose.classes: the model has no category %s", name)
+				return nil, exit.Misconfiguredf("name categories of the model", "choose.classes: the model has no category %s", name)
 			}
 		}
 	}

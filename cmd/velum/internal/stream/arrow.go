@@ -108,7 +108,7 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 	a := &arrows{shape: s, in: in, mem: &bounded{memory.DefaultAllocator, maxRecord}}
 	var err error
 	if a.r, err = ipc.NewReader(in, ipc.WithAllocator(a.mem)); err != nil {
-		return nil, exit.Errorf(exit.Config, "write it with pyarrow.ipc.new_stream; a file (Feather) is no stream, and types that Arrow has since 2024, such as decimal32, are unknown here", where+" is no stream of Arrow that can be read")
+		return nil, exit.Misconfiguredf("write it with pyarrow.ipc.new_stream; a file (Feather) is no stream, and types that Arrow has since 2024, such as decimal32, are unknown here", where+" is no stream of Arrow that can be read")
 	}
 	in.within = false
 	fields := a.r.Schema().Fields()
@@ -117,12 +117,12 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 		names[i] = f.Name
 	}
 	if a.at, err = s.o.Settle(where, names); err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	text := len(s.o.ID)
 	for k, i := range a.at {
 		if t := valueType(fields[i].Type); k == text && !isText(t) || k != text && cellType(t) == 0 {
-			return nil, exit.Errorf(exit.Config, "cast it, or name another column", where+": column %q has the type %s", names[i], t)
+			return nil, exit.Misconfiguredf("cast it, or name another column", where+": column %q has the type %s", names[i], t)
 		}
 	}
 	to := []arrow.Field{{Name: idColumn, Type: arrow.BinaryTypes.String, Nullable: true}, {Name: textColumn, Type: arrow.BinaryTypes.String, Nullable: true}}
@@ -139,11 +139,11 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 	for _, name := range s.keep {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, exit.Errorf(exit.Config, "name columns of the stream in read.keep", where+" has no column %q", name)
+			return nil, exit.Misconfiguredf("name columns of the stream in read.keep", where+" has no column %q", name)
 		}
 		t := keptType(fields[i].Type)
 		if t == nil {
-			return nil, exit.Errorf(exit.Config, "cast it, or leave it out of read.keep", where+": column %q has the type %s, which cannot be kept", name, fields[i].Type)
+			return nil, exit.Misconfiguredf("cast it, or leave it out of read.keep", where+": column %q has the type %s, which cannot be kept", name, fields[i].Type)
 		}
 		a.kept = append(a.kept, i)
 		to = append(to, arrow.Field{Name: name, Type: t, Nullable: true, Metadata: fields[i].Metadata})
@@ -224,9 +224,9 @@ func (a *arrows) cut(within bool) {
 	case within:
 		a.err = exit.Errorf(exit.Failed, again, where+" ends within the record batch behind row %d", a.before)
 	case a.mem.left < 0:
-		a.err = exit.Errorf(exit.Config, "write smaller ones, as with max_chunksize=10000", where+": the record batch behind row %d has more than %d MiB, or %d rows", a.before, maxRecord>>20, maxRows)
+		a.err = exit.Misconfiguredf("write smaller ones, as with max_chunksize=10000", where+": the record batch behind row %d has more than %d MiB, or %d rows", a.before, maxRecord>>20, maxRows)
 	default:
-		a.err = exit.Errorf(exit.Config, again, where+": the record batch behind row %d cannot be read", a.before)
+		a.err = exit.Misconfiguredf(again, where+": the record batch behind row %d cannot be read", a.before)
 	}
 }
 
@@ -352,7 +352,7 @@ func (a *arrows) send(p pending) (err error) {
 	}
 	for k, c := range p.kept {
 		if c, err = passed(c, a.schema.Field(len(a.columns)+k).Type, a.bad); err != nil {
-			return exit.Errorf(exit.Config, "leave it out of read.keep", where+": column %q cannot be kept", a.keep[k])
+			return exit.Misconfiguredf("leave it out of read.keep", where+": column %q cannot be kept", a.keep[k])
 		}
 		columns = append(columns, c)
 	}

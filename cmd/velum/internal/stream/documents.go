@@ -34,12 +34,12 @@ type documents struct {
 
 func newDocuments(s *shape, format document.Format, in *paced.Reader, head []byte, out io.Writer) (*documents, error) {
 	if s.tag {
-		return nil, exit.Errorf(exit.Config, "use velum mask - -, or velum run, whose private tree has the spans", "velum model tag - - takes no documents of %s", format)
+		return nil, exit.Misconfiguredf("use velum mask - -, or velum run, whose private tree has the spans", "velum model tag - - takes no documents of %s", format)
 	}
 	s.o.Pass, s.o.HasDocuments = s.keep, true
 	fields, err := clinical.NewFields(where, s.o)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	s.fill = input.NewFiller(s.o)
 	return &documents{shape: s, feed: newFeed(in, head), format: format, fields: fields, out: out}, nil

@@ -56,5 +56,5 @@ func (f *feed) more(due time.Time) (ok bool, err error) {
 
 // tooLong says that a row has more bytes than one may have.
 func tooLong(row int64) error {
-	return exit.Errorf(exit.Config, "leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
+	return exit.Misconfiguredf("leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
 }

@@ -114,7 +114,7 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	if sound && !j.settled {
 		var err error
 		if sound, err = j.fields.Settle(); err != nil {
-			return exit.With(exit.Config, err, "")
+			return exit.Misconfigured(err, "")
 		}
 		j.settled = true
 	}

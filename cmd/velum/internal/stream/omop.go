@@ -19,7 +19,7 @@ type notes struct {
 
 func newNotes(f *flow.Flow, j *jsonl, velum string) (*notes, error) {
 	if j.tag {
-		return nil, exit.Errorf(exit.Config, "use velum mask - -", "velum model tag - - has no tables of OMOP")
+		return nil, exit.Misconfiguredf("use velum mask - -", "velum model tag - - has no tables of OMOP")
 	}
 	o, err := f.OMOP(nil, where, velum)
 	return &notes{j, omop.NewTables(o)}, err

@@ -118,7 +118,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	if f.Profile == configs.OMOPProfile {
 		j, ok := d.(*jsonl)
 		if !ok {
-			return exit.Errorf(exit.Config, "give rows of NOTE as JSON, an object a line, or its file to velum run", "profile omop: "+where+" has no rows of NOTE")
+			return exit.Misconfiguredf("give rows of NOTE as JSON, an object a line, or its file to velum run", "profile omop: "+where+" has no rows of NOTE")
 		}
 		if d, err = newNotes(f, j, c.Version); err != nil {
 			return err
@@ -153,14 +153,14 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 	r := &f.Read
 	if f.Anonymity.K > 0 {
-		return nil, exit.Errorf(exit.Config, "use velum run", "anonymity.k needs all notes, and a stream never has them")
+		return nil, exit.Misconfiguredf("use velum run", "anonymity.k needs all notes, and a stream never has them")
 	}
 	if f.Resolve.Spans != "" {
-		return nil, exit.Errorf(exit.Config, "write them into the rows: {\"text\": \"...\", \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PERSON\"}]}", "resolve.spans is for archives")
+		return nil, exit.Misconfiguredf("write them into the rows: {\"text\": \"...\", \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PERSON\"}]}", "resolve.spans is for archives")
 	}
 	for _, name := range r.Keep {
 		if slices.Contains([]string{idColumn, textColumn, spansColumn, statusColumn, doubtColumn}, name) {
-			return nil, exit.Errorf(exit.Config, "leave it out, or give it another name", "read.keep: %s is a column of every row", name)
+			return nil, exit.Misconfiguredf("leave it out, or give it another name", "read.keep: %s is a column of every row", name)
 		}
 	}
 	p, err := flow.ReadOptions(f.Config)
@@ -168,7 +168,7 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 		return nil, err
 	}
 	if p.Encoding != input.DetectEncoding && p.Encoding != input.UTF8 {
-		return nil, exit.Errorf(exit.Config, "put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
+		return nil, exit.Misconfiguredf("put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
 	}
 	s := &shape{heard: f.Model.Header().Heard(), keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &console.Aside{Log: c.Log}}
 	if f.Profile != configs.OMOPProfile {
@@ -201,9 +201,9 @@ func open(ctx context.Context, s *shape, in io.Reader, out io.Writer) (door, err
 	case bytes.IndexByte([]byte("{ \t\r\n\xef"), head[0]) >= 0: // the last one begins a byte order mark
 		return newJSONL(s, p, head, out), nil
 	case head[0] == '[':
-		return nil, exit.Errorf(exit.Config, "write an object a line: jq -c '.[]' does it", where+" is a JSON array")
+		return nil, exit.Misconfiguredf("write an object a line: jq -c '.[]' does it", where+" is a JSON array")
 	}
-	return nil, exit.Errorf(exit.Config, "unpack it with zcat or zstdcat; files are for velum run --in",
+	return nil, exit.Misconfiguredf("unpack it with zcat or zstdcat; files are for velum run --in",
 		where+" is neither JSON, an object a line, nor a stream of Arrow, nor a document of FHIR, HL7 v2 or CDA")
 }
 

@@ -122,17 +122,17 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 func (a *attacker) check() error {
 	for _, name := range a.Only {
 		if !slices.Contains(Names(), name) {
-			return exit.Errorf(exit.Config, "it is one of "+strings.Join(Names(), ", "), "--only: %q is no attack", name)
+			return exit.Misconfiguredf("it is one of "+strings.Join(Names(), ", "), "--only: %q is no attack", name)
 		}
 	}
 	for _, m := range a.Misses {
 		if m <= 0 || m >= 1 {
-			return exit.Errorf(exit.Config, "as --misses 0.001,0.01", "--misses wants shares between 0 and 1")
+			return exit.Misconfiguredf("as --misses 0.001,0.01", "--misses wants shares between 0 and 1")
 		}
 	}
 	switch {
 	case a.Most <= 1 || a.Notes < 1:
-		return exit.Errorf(exit.Config, "see `velum prove attack --help`", "--most wants more than 1, --notes 1 or more")
+		return exit.Misconfiguredf("see `velum prove attack --help`", "--most wants more than 1, --notes 1 or more")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (a *attacker) wants(name string) bool { return len(a.Only) == 0 || slices.C
 func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 	skip := func(name, why string) error {
 		if slices.Contains(a.Only, name) {
-			return exit.Errorf(exit.Config, "see `velum prove attack --help`", "%s: %s", name, why)
+			return exit.Misconfiguredf("see `velum prove attack --help`", "%s: %s", name, why)
 		}
 		all = append(all, &finding{Attack: name, Verdict: notTried, Sentence: why})
 		return nil
@@ -171,11 +171,11 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 // settle says of which output the findings are, and refuses to have tried nothing.
 func (a *attacker) settle(all []*finding) error {
 	if !slices.ContainsFunc(all, func(f *finding) bool { return f.Verdict != notTried }) {
-		return exit.Errorf(exit.Config, "see `velum prove attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
+		return exit.Misconfiguredf("see `velum prove attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
 	}
 	m, err := commit.ReadManifest(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Errorf(exit.Config, "name the output of velum run or velum mask", "%s is no output of velum", a.Dir)
+		return exit.Misconfiguredf("name the output of velum run or velum mask", "%s is no output of velum", a.Dir)
 	}
 	if err != nil {
 		return err

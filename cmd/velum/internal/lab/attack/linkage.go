@@ -90,13 +90,13 @@ func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, colum
 				}
 			}
 			if groups[strings.Join(values, "\x00")]++; len(groups) > maxLinkGroups {
-				return exit.Errorf(exit.Config, "make the extract with anonymity.k", "more than %d combinations of values", maxLinkGroups)
+				return exit.Misconfiguredf("make the extract with anonymity.k", "more than %d combinations of values", maxLinkGroups)
 			}
 			return nil
 		})
 	})
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(groups) == 0 {
-		err = exit.Errorf(exit.Config, "name the output of a run with anonymity.k", "%s has no quasi/", a.Dir)
+		err = exit.Misconfiguredf("name the output of a run with anonymity.k", "%s has no quasi/", a.Dir)
 	}
 	return groups, columns, err
 }
@@ -118,7 +118,7 @@ func (a *attacker) linkPeople(r *linkFigures, groups map[string]int) error {
 			}
 		}
 		if shared == 0 {
-			return exit.Errorf(exit.Config, "the extract has: "+strings.Join(r.Columns, ", "), "%s has none of the columns of the extract", a.Link.Table)
+			return exit.Misconfiguredf("the extract has: "+strings.Join(r.Columns, ", "), "%s has none of the columns of the extract", a.Link.Table)
 		}
 		return nil
 	}, func(_ int64, cells []parquet.Cell) error {

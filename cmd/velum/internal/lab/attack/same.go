@@ -66,7 +66,7 @@ func (p *planter) check(ctx context.Context, dir string) error {
 		}
 	}
 	if 20*(all-same) > all {
-		return exit.Errorf(exit.Config, "give the configuration that it was made with, and the key",
+		return exit.Misconfiguredf("give the configuration that it was made with, and the key",
 			"%s was made with other options: %d of %d notes would be others", dir, all-same, all)
 	}
 	return nil

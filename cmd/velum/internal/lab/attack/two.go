@@ -143,7 +143,7 @@ func (a *attacker) readExtract(ctx context.Context, dir string) (*extract, error
 		}
 	})
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(e.texts) == 0 {
-		return nil, exit.Errorf(exit.Config, "name the output of velum run or velum mask", "%s has no masked notes", dir)
+		return nil, exit.Misconfiguredf("name the output of velum run or velum mask", "%s has no masked notes", dir)
 	}
 	if err != nil {
 		return nil, err

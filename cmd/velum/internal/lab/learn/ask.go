@@ -250,7 +250,7 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 	given := flow.Labelled{Paths: paths, Config: l.cfg}
 	taken, err := l.writeAnswers(ctx, &given, draft.Path(answersName))
 	if err == nil && taken.Notes == 0 {
-		err = exit.Errorf(exit.Config, "give the notes that --ask wrote, corrected", "%s: none of the notes was asked about", paths[0])
+		err = exit.Misconfiguredf("give the notes that --ask wrote, corrected", "%s: none of the notes was asked about", paths[0])
 	}
 	if err == nil {
 		var data []byte

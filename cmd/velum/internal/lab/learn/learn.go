@@ -37,7 +37,7 @@ type Options struct {
 // Learn learns from an archive in the folder of the options.
 func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	if f.Out == "" {
-		return exit.Errorf(exit.Config, "see `velum teach learn --help`", "--out is needed")
+		return exit.Misconfiguredf("see `velum teach learn --help`", "--out is needed")
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	if err := files.OwnFolder(f.Out, "velum teach learn", own.MatchString); err != nil {
@@ -139,15 +139,15 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 	}
 	set, err := pipeline.Labels(l.labels)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "name one with --labels")
+		return nil, exit.Misconfigured(err, "name one with --labels")
 	}
 	scheme, err := pipeline.ParseScheme(cfg.Train.Scheme)
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	l.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
 	if l.toSet, err = flow.IntoLabels(l.labels); err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	if err := l.need(); err != nil {
 		return nil, err
@@ -169,17 +169,17 @@ func (l *learning) need() error {
 	for n := range l.cfg.Learn.Kind {
 		for _, name := range flow.Together(l.kind(n)) {
 			if kind, known := flow.KindNamed(name); !known || !kind.Learns {
-				return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns }), "learn.kind: %q", name)
+				return exit.Misconfiguredf("kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns }), "learn.kind: %q", name)
 			}
 		}
 	}
 	switch g := &l.cfg.Learn; {
 	case len(g.In) == 0:
-		return exit.Errorf(exit.Config, "name the archive with --in", "nothing to learn from")
+		return exit.Misconfiguredf("name the archive with --in", "nothing to learn from")
 	case l.cfg.People.Exclude != "": // a slice of the archive has no patients: the notes of who objects would teach
-		return exit.Errorf(exit.Config, "learn from an archive without their notes, and --set people.exclude=", "people.exclude: learning leaves nobody out")
+		return exit.Misconfiguredf("learn from an archive without their notes, and --set people.exclude=", "people.exclude: learning leaves nobody out")
 	case len(g.Gold) == 0 && g.Start == "":
-		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start", "nothing to begin with")
+		return exit.Misconfiguredf("name labelled notes with --gold, or a model with --start", "nothing to begin with")
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (l *learning) resume(ctx context.Context, backTo int) error {
 		l.turns = append(l.turns, t)
 	}
 	if backTo >= len(l.turns) {
-		return exit.Errorf(exit.Config, "look at --back-to", "there is no turn %d", backTo)
+		return exit.Misconfiguredf("look at --back-to", "there is no turn %d", backTo)
 	}
 	if backTo >= 0 {
 		if err := l.forget(backTo); err != nil {
@@ -92,7 +92,7 @@ func (l *learning) resume(ctx context.Context, backTo int) error {
 		return nil
 	}
 	if last := l.last(); last.Options != l.options && backTo < 0 {
-		return exit.Errorf(exit.Config, fmt.Sprintf("give --back-to %d to go on with the new ones, or another --out", last.Number),
+		return exit.Misconfiguredf(fmt.Sprintf("give --back-to %d to go on with the new ones, or another --out", last.Number),
 			"options or input are not those of turn %d", last.Number)
 	}
 	if err := l.loadModel(l.last()); err != nil {

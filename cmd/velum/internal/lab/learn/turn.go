@@ -231,7 +231,7 @@ func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Label
 		}
 	}
 	if r.Answers = t.Taught.Notes - r.Gold; r.Gold > 0 && t.Taught.Spans == 0 {
-		return r, exit.Errorf(exit.Config, "look at --gold and --labels", "the labelled notes have no spans")
+		return r, exit.Misconfiguredf("look at --gold and --labels", "the labelled notes have no spans")
 	}
 	for _, g := range groups {
 		if err := t.Learn(ctx, w.file(g)); err != nil {

@@ -60,7 +60,7 @@ func Check(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	if len(wrong.Mistakes) == 0 {
 		return nil
 	}
-	return exit.With(exit.Config, wrong, "`velum help house-rules` tells what stands in such files")
+	return exit.Misconfigured(wrong, "`velum help house-rules` tells what stands in such files")
 }
 
 // checkRules prints what a file of networks holds.
@@ -115,7 +115,7 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	known := slices.Sorted(maps.Keys(words))
 	for _, name := range o.Words {
 		if !slices.Contains(known, name) {
-			return exit.Errorf(exit.Config, exit.Suggest(name, known), "no list of words %q", name)
+			return exit.Misconfiguredf(exit.Suggest(name, known), "no list of words %q", name)
 		}
 	}
 	if c.JSON {
@@ -128,7 +128,7 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 // Build writes the model file of a pack.
 func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if o.Out == "" {
-		return exit.Errorf(exit.Config, "name the file to write with --out", "velum teach rules build: --out is needed")
+		return exit.Misconfiguredf("name the file to write with --out", "velum teach rules build: --out is needed")
 	}
 	p, err := open(cfg, o.File)
 	if err != nil {
@@ -136,7 +136,7 @@ func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	}
 	m, err := rules.New(p)
 	if err != nil {
-		return exit.With(exit.Config, err, "give a network a category and a score")
+		return exit.Misconfigured(err, "give a network a category and a score")
 	}
 	data, err := (&flow.Model{Model: m}).File()
 	if err != nil {
@@ -156,7 +156,7 @@ func Trace(ctx context.Context, c *console.Console, cfg *option.Config, o *Optio
 	}
 	t := &tracer{Machine: p.NewMachine(), out: c.Out, id: o.ID}
 	if (len(o.Words) == 0) == (o.In == "") {
-		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
+		return exit.Misconfiguredf("write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
 	}
 	if o.In == "" {
 		return pipeline.Run(ctx, &sentence{text: strings.Join(o.Words, " ")}, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)
@@ -167,7 +167,7 @@ func Trace(ctx context.Context, c *console.Console, cfg *option.Config, o *Optio
 // note traces one note of a file.
 func (t *tracer) note(ctx context.Context, cfg *option.Config, o *Options) error {
 	if o.ID == "" {
-		return exit.Errorf(exit.Config, "name the note with --id", "velum teach rules trace: --in without --id")
+		return exit.Misconfiguredf("name the note with --id", "velum teach rules trace: --in without --id")
 	}
 	r, err := flow.TextOptions(cfg)
 	if err != nil {
@@ -183,7 +183,7 @@ func (t *tracer) note(ctx context.Context, cfg *option.Config, o *Options) error
 		return err
 	}
 	if !t.found {
-		return exit.Errorf(exit.Config, "ids are those of the file, or paths below the folder", "no note with that id")
+		return exit.Misconfiguredf("ids are those of the file, or paths below the folder", "no note with that id")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 // that mends more than one error and does not lower F1.
 func Test(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if o.Gold == "" {
-		return exit.Errorf(exit.Config, "name labelled notes with --gold", "velum teach rules test: --gold is needed")
+		return exit.Misconfiguredf("name labelled notes with --gold", "velum teach rules test: --gold is needed")
 	}
 	now, err := scored(ctx, cfg, o.File, o.Gold)
 	if err != nil {

@@ -86,9 +86,9 @@ type state struct {
 func Run(ctx context.Context, c *console.Console, o *Options) error {
 	switch {
 	case o.In == "" || o.Out == "":
-		return exit.Errorf(exit.Config, "see `velum start --help`", "--in and --out are needed")
+		return exit.Misconfiguredf("see `velum start --help`", "--in and --out are needed")
 	case o.Ask < 1:
-		return exit.Errorf(exit.Config, "ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)
+		return exit.Misconfiguredf("ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)
 	}
 	m := &month{Console: c, Options: o}
 	if err := files.OwnFolder(o.Out, "velum start", func(name string) bool { return name == stateName || name == lockName }); err != nil {
@@ -113,7 +113,7 @@ func (m *month) read() error {
 		return nil
 	}
 	if err != nil {
-		return exit.With(exit.Config, err, "make it readable")
+		return exit.Misconfigured(err, "make it readable")
 	}
 	if json.Unmarshal(data, &m.state) != nil || m.state.Schema != stateSchema {
 		return &durable.IntegrityError{Path: m.at(stateName), Cause: "is not the record of a start by this version of velum"}
@@ -121,7 +121,7 @@ func (m *month) read() error {
 	switch {
 	case filepath.Clean(m.state.In) == filepath.Clean(m.Options.In):
 	case m.turns() > 0:
-		return exit.Errorf(exit.Config, "name another --out, or put the new month beside the others", "%s was started with --in %s", m.Options.Out, m.state.In)
+		return exit.Misconfiguredf("name another --out, or put the new month beside the others", "%s was started with --in %s", m.Options.Out, m.state.In)
 	default: // a slip of the first call: nothing was learned from there
 		m.state.In, err = m.Options.In, durable.RemoveAll(durable.OS, m.at(configName))
 	}

@@ -64,7 +64,7 @@ func (s *study) trainable(a *arm) error {
 func (s *study) load(a *arm) (err error) {
 	for _, x := range a.settings {
 		if !strings.Contains(x, "=") {
-			return exit.Errorf(exit.Config, "write KIND:KEY=VALUE, as in crf:train.l1=0.5", "--kinds: %q sets nothing", x)
+			return exit.Misconfiguredf("write KIND:KEY=VALUE, as in crf:train.l1=0.5", "--kinds: %q sets nothing", x)
 		}
 	}
 	if a.cfg, err = option.Load(s.options.With(a.settings)); err != nil {
@@ -72,14 +72,14 @@ func (s *study) load(a *arm) (err error) {
 	}
 	kind, known := flow.KindNamed(a.kind)
 	if a.learns = known && kind.Learns; known && !a.learns {
-		return exit.Errorf(exit.Config, "make a model with `velum teach train --kind "+a.kind+"` and name its file", "--kinds: %s does not learn from labelled notes", a.kind)
+		return exit.Misconfiguredf("make a model with `velum teach train --kind "+a.kind+"` and name its file", "--kinds: %s does not learn from labelled notes", a.kind)
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s\n", a.kind, s.labels)
 	if !a.learns {
 		_, sum, err := flow.ModelFile(a.kind)
 		if err != nil {
-			return exit.With(exit.Config, fmt.Errorf("--kinds: %w", err), "kinds that learn: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns })+"; others are names or files of models")
+			return exit.Misconfigured(fmt.Errorf("--kinds: %w", err), "kinds that learn: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns })+"; others are names or files of models")
 		}
 		fmt.Fprintf(h, "%x\n", sum)
 	}

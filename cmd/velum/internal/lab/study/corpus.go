@@ -62,15 +62,15 @@ func (o *Options) grouping() (func(id, path string) string, error) {
 	case o.By == "document" && text == "":
 		text = documentOf
 	case o.By == "patient" && text == "":
-		return nil, exit.Errorf(exit.Config, `name the patient's part of an id, as in --group '^([^|]+)\|'`, "--by patient: labelled notes have ids alone")
+		return nil, exit.Misconfiguredf(`name the patient's part of an id, as in --group '^([^|]+)\|'`, "--by patient: labelled notes have ids alone")
 	case o.By == "note":
-		return nil, exit.Errorf(exit.Config, "say --by document, patient or source", "--group: with --by note every note is a group")
+		return nil, exit.Misconfiguredf("say --by document, patient or source", "--group: with --by note every note is a group")
 	case !slices.Contains(Groupings, o.By):
-		return nil, exit.Errorf(exit.Config, exit.Suggest(o.By, Groupings), "--by: unknown grouping %q", o.By)
+		return nil, exit.Misconfiguredf(exit.Suggest(o.By, Groupings), "--by: unknown grouping %q", o.By)
 	}
 	by, err := regexp.Compile(text)
 	if err != nil || by.NumSubexp() == 0 {
-		return nil, exit.Errorf(exit.Config, "write an expression of RE2 with a group, as '^([a-z]+)-'", "--group is no regular expression with a group")
+		return nil, exit.Misconfiguredf("write an expression of RE2 with a group, as '^([a-z]+)-'", "--group is no regular expression with a group")
 	}
 	return func(id, _ string) string {
 		if found := by.FindStringSubmatch(id); found != nil {
@@ -107,7 +107,7 @@ func readCorpus(cfg *option.Config, o *Options) (*corpus, error) {
 	}
 	for i := range c.notes {
 		if n := &c.notes[i]; n.set == devSet && learned[n.group] && o.By != "source" {
-			return nil, exit.Errorf(exit.Config, "take it out of one of them, leave --dev out for folds, or say --by note", "--dev: %s %q has notes in --gold or --with too", o.By, n.group)
+			return nil, exit.Misconfiguredf("take it out of one of them, leave --dev out for folds, or say --by note", "--dev: %s %q has notes in --gold or --with too", o.By, n.group)
 		}
 	}
 	return c, nil
@@ -128,7 +128,7 @@ func (c *corpus) read(src pipeline.Source, s set, path string, groupOf func(id, 
 			}
 			id := string(b.ID.At(i))
 			if _, again := c.index[id]; again {
-				return exit.Errorf(exit.Config, "give each note an id of its own, or name each file once", "%s: id %q comes twice", path, id)
+				return exit.Misconfiguredf("give each note an id of its own, or name each file once", "%s: id %q comes twice", path, id)
 			}
 			h := sha256.New()
 			fmt.Fprintf(h, "%q %x", id, sha256.Sum256(b.Text.At(i)))

@@ -80,7 +80,7 @@ type ranking struct {
 func (s *study) newRanking(m *flow.Model, o *outcome) (*ranking, error) {
 	why, ok := m.Model.(tagger.Explainer)
 	if !ok {
-		return nil, exit.Errorf(exit.Config, "name one that can, as crf", "--kinds: %s cannot say what a feature weighs", m.Header().Kind)
+		return nil, exit.Misconfiguredf("name one that can, as crf", "--kinds: %s cannot say what a feature weighs", m.Header().Kind)
 	}
 	o.Scores = score.New(score.Options{Draws: -1})
 	return &ranking{m, why, s.into, o, map[pipeline.Category]map[string]float64{}, map[pipeline.Category]int{}}, nil

@@ -85,10 +85,10 @@ const (
 // studies in the same folder have found.
 func Run(ctx context.Context, c *console.Console, options option.Sources, o *Options) error {
 	if ways[o.Way] == nil {
-		return exit.Errorf(exit.Config, exit.Suggest(o.Way, Names()), "no study %q", o.Way)
+		return exit.Misconfiguredf(exit.Suggest(o.Way, Names()), "no study %q", o.Way)
 	}
 	if o.Out == "" || len(o.Gold) == 0 {
-		return exit.Errorf(exit.Config, "see `velum teach study --help`", "--gold and --out are needed")
+		return exit.Misconfiguredf("see `velum teach study --help`", "--gold and --out are needed")
 	}
 	s := &study{Console: c, Options: o, options: options, dir: o.Out, code: codeDigest(c.Version), done: map[string]bool{}}
 	if err := s.prepare(); err != nil {
@@ -118,13 +118,13 @@ func (s *study) prepare() (err error) {
 		s.labels = s.cfg.Profile
 	}
 	if _, err := pipeline.Labels(s.labels); err != nil {
-		return exit.With(exit.Config, err, "name one with --labels")
+		return exit.Misconfigured(err, "name one with --labels")
 	}
 	if s.into, err = flow.IntoLabels(s.labels); err != nil {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	if len(s.Kinds) == 0 {
-		return exit.Errorf(exit.Config, "name some, as crf,bilstm", "--kinds is empty")
+		return exit.Misconfiguredf("name some, as crf,bilstm", "--kinds is empty")
 	}
 	for _, text := range s.Kinds {
 		a, err := s.parseArm(text)
@@ -132,7 +132,7 @@ func (s *study) prepare() (err error) {
 			return err
 		}
 		if slices.ContainsFunc(s.arms, func(b *arm) bool { return b.name == a.name }) {
-			return exit.Errorf(exit.Config, "give one of them another name, as two="+text, "--kinds: %s comes twice", a.name)
+			return exit.Misconfiguredf("give one of them another name, as two="+text, "--kinds: %s comes twice", a.name)
 		}
 		if len(s.Vary) == 0 { // else what is varied may be what it wants
 			if err := s.trainable(a); err != nil {

@@ -48,7 +48,7 @@ func (s *study) folds(notes []int, seed int) ([][]int, error) {
 		k = groups
 	}
 	if k < 2 || groups < k {
-		return nil, exit.Errorf(exit.Config, "give more, fewer folds (--k), notes to score on (--dev), or another --by", "%d groups of notes (--by %s) make no %d folds", groups, s.By, max(k, 2))
+		return nil, exit.Misconfiguredf("give more, fewer folds (--k), notes to score on (--dev), or another --by", "%d groups of notes (--by %s) make no %d folds", groups, s.By, max(k, 2))
 	}
 	return s.corpus.folds(notes, k, seed), nil
 }
@@ -183,7 +183,7 @@ func perCent(shares []float64, otherwise ...float64) ([]float64, error) {
 	all := slices.Clone(shares)
 	slices.Sort(all)
 	if all[0] < 0 || all[len(all)-1] > 100 {
-		return nil, exit.Errorf(exit.Config, "give some, as 10,50,100", "--shares are per cent, 0 to 100")
+		return nil, exit.Misconfiguredf("give some, as 10,50,100", "--shares are per cent, 0 to 100")
 	}
 	return slices.Compact(all), nil
 }
@@ -241,7 +241,7 @@ func (s *study) ablatePart(ctx context.Context) (*Part, error) {
 func (s *study) features(a *arm) ([]string, error) {
 	groups, err := train.Groups(a.cfg, &train.Options{Kind: a.kind, Labels: s.labels})
 	if err == nil && len(groups) < 2 || !a.learns {
-		err = exit.Errorf(exit.Config, "name a kind with features, as crf, or give bilstm a template with some", "--kinds: %s has no features that could be left out", a.name)
+		err = exit.Misconfiguredf("name a kind with features, as crf, or give bilstm a template with some", "--kinds: %s has no features that could be left out", a.name)
 	}
 	return groups, err
 }
@@ -364,7 +364,7 @@ func (s *study) settings() (all [][]string, err error) {
 	for _, text := range s.Vary {
 		key, values, ok := strings.Cut(text, "=")
 		if !ok || values == "" {
-			return nil, exit.Errorf(exit.Config, "write --vary train.l2=0.1,1,10", "--vary: %q is not KEY=VALUE,VALUE", text)
+			return nil, exit.Misconfiguredf("write --vary train.l2=0.1,1,10", "--vary: %q is not KEY=VALUE,VALUE", text)
 		}
 		var more [][]string
 		for _, was := range all {
@@ -375,7 +375,7 @@ func (s *study) settings() (all [][]string, err error) {
 		all = more
 	}
 	if len(s.Vary) == 0 {
-		err = exit.Errorf(exit.Config, "write --vary train.l2=0.1,1,10, once for each option", "--vary is needed")
+		err = exit.Misconfiguredf("write --vary train.l2=0.1,1,10, once for each option", "--vary is needed")
 	}
 	return all, err
 }
@@ -384,7 +384,7 @@ func (s *study) settings() (all [][]string, err error) {
 // second one (VIGI §9), and is scored on each.
 func (s *study) mixPart(ctx context.Context) (*Part, error) {
 	if len(s.With) == 0 {
-		return nil, exit.Errorf(exit.Config, "name the other corpus", "--with is needed")
+		return nil, exit.Misconfiguredf("name the other corpus", "--with is needed")
 	}
 	shares, err := perCent(s.Shares, 0, 25, 50, 75, 100)
 	if err != nil {
@@ -467,7 +467,7 @@ func (s *study) confidencePart(ctx context.Context) (*Part, error) {
 	for k, a := range s.arms {
 		for _, least := range slices.Compact(thresholds) {
 			if least < 0 || least > 1 {
-				return nil, exit.Errorf(exit.Config, "give some from 0 to 1, as 0,0.5,0.85", "--thresholds: %v is no confidence", least)
+				return nil, exit.Misconfiguredf("give some from 0 to 1, as 0,0.5,0.85", "--thresholds: %v is no confidence", least)
 			}
 			p.Points = append(p.Points, s.point(a, fmt.Sprintf("≥ %s", number(least)), rows[k], func(_ int, conf float32) bool { return float64(conf) >= least }))
 		}

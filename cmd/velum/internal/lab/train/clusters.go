@@ -30,11 +30,11 @@ func Groups(cfg *option.Config, o *Options) (names []string, err error) {
 	}
 	text, err := t.templateText()
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	parsed, err := features.Parse(text)
 	if err != nil {
-		return nil, exit.With(exit.Config, fmt.Errorf("template: %w", err), "")
+		return nil, exit.Misconfigured(fmt.Errorf("template: %w", err), "")
 	}
 	for _, g := range parsed.Groups {
 		names = append(names, g.Name)

@@ -38,13 +38,13 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 	method := dictionary.Method(d.Method)
 	switch {
 	case len(d.Gazetteers) == 0 || o.Out == "":
-		return exit.Errorf(exit.Config, "see `velum teach train --help`", "--gazetteer and --out are needed")
+		return exit.Misconfiguredf("see `velum teach train --help`", "--gazetteer and --out are needed")
 	case method != dictionary.Binary && method != dictionary.Divergence:
-		return exit.Errorf(exit.Config, "known: divergence, binary", "--method: unknown method %q", d.Method)
+		return exit.Misconfiguredf("known: divergence, binary", "--method: unknown method %q", d.Method)
 	case method == dictionary.Divergence && len(d.Notes) == 0:
-		return exit.Errorf(exit.Config, "name notes with --archive; labels are not needed", "--archive is needed: divergence compares with how often notes hold a word")
+		return exit.Misconfiguredf("name notes with --archive; labels are not needed", "--archive is needed: divergence compares with how often notes hold a word")
 	case len(o.Train)+len(o.Dev) > 0:
-		return exit.Errorf(exit.Config, "score it with velum prove evaluate --model", "--train, --dev: a dictionary is not trained on labelled notes")
+		return exit.Misconfiguredf("score it with velum prove evaluate --model", "--train, --dev: a dictionary is not trained on labelled notes")
 	}
 	t := &dictionaryTraining{Console: c, cfg: cfg, options: o, counter: dictionarytrain.NewCounter()}
 	m, err := t.words(ctx, method)
@@ -61,12 +61,12 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	for _, name := range d.Classes {
 		c, err := gazetteer.ParseClass(name)
 		if err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("--classes: %w", err), files.ClassRemedy(name))
+			return nil, exit.Misconfigured(fmt.Errorf("--classes: %w", err), files.ClassRemedy(name))
 		}
 		classes |= c
 	}
 	if c, err := pipeline.ParseCategory(d.Category); err != nil || c == pipeline.None {
-		return nil, exit.Errorf(exit.Config, "categories: "+strings.Join(option.LabelNames("primary-care"), ", "), "--category: unknown category %q", d.Category)
+		return nil, exit.Misconfiguredf("categories: "+strings.Join(option.LabelNames("primary-care"), ", "), "--category: unknown category %q", d.Category)
 	}
 	names, prints, err := files.OpenTables(d.Gazetteers)
 	if err != nil {
@@ -83,7 +83,7 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	}
 	positive, positives := dictionarytrain.Words(classes, names...)
 	if len(positive) == 0 {
-		return nil, exit.Errorf(exit.Config, "look at `velum teach gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
+		return nil, exit.Misconfiguredf("look at `velum teach gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
 	}
 	negative, negatives := dictionarytrain.Words(^gazetteer.Class(0), others...)
 	seen := t.counter

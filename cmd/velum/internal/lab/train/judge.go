@@ -57,7 +57,7 @@ func (t *Training) lend(m *flow.Model) error {
 		return err
 	}
 	if from.Labels != m.Labels {
-		return exit.Errorf(exit.Config, "name a model of the same labels", "--scores: %s has the labels of %s, this model those of %s", t.Options.Scores, from.Labels, m.Labels)
+		return exit.Misconfiguredf("name a model of the same labels", "--scores: %s has the labels of %s, this model those of %s", t.Options.Scores, from.Labels, m.Labels)
 	}
 	h, of := m.Header(), from.Header()
 	h.Scores, h.RecallDial, h.Measured = of.Scores, of.RecallDial, of.Measured
@@ -124,7 +124,7 @@ func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled)
 	// An inverse model has one label, however many its network has learned.
 	toLabels, err := flow.IntoLabels(cmp.Or(t.kind.Labels, t.Options.Labels))
 	if err != nil {
-		return nil, exit.With(exit.Config, err, "")
+		return nil, exit.Misconfigured(err, "")
 	}
 	draws := -1
 	if t.Options.Real != "" {

@@ -45,13 +45,13 @@ func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...feat
 				continue
 			}
 			if err := r.Fill(g, s); err != nil {
-				return exit.With(exit.Config, err, "")
+				return exit.Misconfigured(err, "")
 			}
 			break
 		}
 	}
 	if missing := t.Missing(*r); len(missing) > 0 {
-		return exit.Errorf(exit.Config, "give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
+		return exit.Misconfiguredf("give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -95,22 +95,22 @@ func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r fea
 func openClusters(r *features.Resources, t *features.Template, text string) error {
 	name, file, k := flow.CutClusters(text)
 	if k < 0 {
-		return exit.Errorf(exit.Config, "write NAME=FILE:K, as in lower=words.velum:1024", "--clusters: %q is not NAME=FILE:K", text)
+		return exit.Misconfiguredf("write NAME=FILE:K, as in lower=words.velum:1024", "--clusters: %q is not NAME=FILE:K", text)
 	}
 	i := slices.IndexFunc(t.Groups, func(g features.Group) bool { return g.Name == "cluster/"+name })
 	if i < 0 {
-		return exit.Errorf(exit.Config, "add the group, or leave the clusters out", "--clusters: the template has no group cluster/%s", name)
+		return exit.Misconfiguredf("add the group, or leave the clusters out", "--clusters: the template has no group cluster/%s", name)
 	}
 	f, err := embed.Open(file)
 	if err != nil {
-		return exit.With(exit.Config, fmt.Errorf("--clusters: %w", err), "`velum teach embed` makes one")
+		return exit.Misconfigured(fmt.Errorf("--clusters: %w", err), "`velum teach embed` makes one")
 	}
 	c := f.Clusters(k) // a copy: the file may go
 	if err := f.Close(); err != nil {
 		return err
 	}
 	if c == nil {
-		return exit.Errorf(exit.Config, "make them: velum teach embed --clusters", "--clusters: %s has no %d clusters", file, k)
+		return exit.Misconfiguredf("make them: velum teach embed --clusters", "--clusters: %s has no %d clusters", file, k)
 	}
 	return r.Fill(t.Groups[i], c)
 }
@@ -120,7 +120,7 @@ func (l *Lookups) openMorph() (*morph.Model, error) {
 	if l.Morph != "" {
 		var err error
 		if data, err = os.ReadFile(l.Morph); err != nil {
-			return nil, exit.With(exit.Config, err, "")
+			return nil, exit.Misconfigured(err, "")
 		}
 	}
 	m, err := morph.Open(data)

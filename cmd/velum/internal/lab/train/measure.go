@@ -16,7 +16,7 @@ import (
 // at.
 func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if o.Out == "" || len(o.Dev) > 0 && o.Scores != "" || len(o.Dev) == 0 && o.Scores == "" && len(o.Held) == 0 {
-		return exit.Errorf(exit.Config, "see `velum model measure --help`", "--out is needed, and --held, --gold or --scores, the latter not both")
+		return exit.Misconfiguredf("see `velum model measure --help`", "--out is needed, and --held, --gold or --scores, the latter not both")
 	}
 	m, err := flow.OpenModel(cfg.Tag.Model, cfg)
 	if err != nil {

@@ -30,7 +30,7 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 	for _, path := range o.Train {
 		sentences, err := readTreebank(path)
 		if err != nil {
-			return exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "CoNLL-U with parts of speech and lemmas, plain or gzipped, is read")
+			return exit.Misconfigured(fmt.Errorf("%s: %w", path, err), "CoNLL-U with parts of speech and lemmas, plain or gzipped, is read")
 		}
 		all = append(all, sentences...)
 	}

@@ -27,21 +27,21 @@ func (t *Training) calibrate(ctx context.Context, m *flow.Model) error {
 	if t.Options.Source != "" {
 		var err error
 		if by, err = regexp.Compile(t.Options.Source); err != nil {
-			return exit.Errorf(exit.Config, "write an expression of RE2 with a group, as '^([a-z]+)-'", "--sources is no regular expression")
+			return exit.Misconfiguredf("write an expression of RE2 with a group, as '^([a-z]+)-'", "--sources is no regular expression")
 		}
 	}
 	all := map[string]*calibrate.Source{}
 	for _, held := range t.Options.Held {
 		name, paths, ok := strings.Cut(held, "=")
 		if !ok || name == "" || paths == "" {
-			return exit.Errorf(exit.Config, "write --held MODEL=PATH,PATH", "--held: %q names no model and notes", held)
+			return exit.Misconfiguredf("write --held MODEL=PATH,PATH", "--held: %q names no model and notes", held)
 		}
 		asked, err := flow.OpenModel(name, t.cfg)
 		if err != nil {
 			return err
 		}
 		if asked.Labels != m.Labels || asked.Header().Kind != m.Header().Kind {
-			return exit.Errorf(exit.Config, "name a model that was made as this one", "--held: %s is not of the kind and labels of %s", name, m.Name)
+			return exit.Misconfiguredf("name a model that was made as this one", "--held: %s is not of the kind and labels of %s", name, m.Name)
 		}
 		asked.Label = flow.LabelOptions(t.cfg)
 		asked.Label.SpanProbs = true
@@ -57,7 +57,7 @@ func (t *Training) calibrate(ctx context.Context, m *flow.Model) error {
 	}
 	risk, err := calibratetrain.FitRisk(sources)
 	if err != nil {
-		return exit.With(exit.Config, fmt.Errorf("--held: %w", err), "give more notes")
+		return exit.Misconfigured(fmt.Errorf("--held: %w", err), "give more notes")
 	}
 	risk.Confidence = t.cfg.Tag.Confidence
 	h := m.Header()
@@ -70,7 +70,7 @@ func (t *Training) calibrate(ctx context.Context, m *flow.Model) error {
 func (t *Training) count(ctx context.Context, asked *flow.Model, path string, by *regexp.Regexp, all map[string]*calibrate.Source) error {
 	into, err := flow.IntoLabels(t.Options.Labels)
 	if err != nil {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	gold := flow.Labelled{Paths: []string{path}, Config: t.cfg}
 	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, heard: asked.Header().Heard(), all: map[string]*calibrate.Source{}}

@@ -92,11 +92,11 @@ func (t *Training) Prepare() error {
 	t.Options.Labels = cmp.Or(t.Options.Labels, t.kind.Labels, t.cfg.Profile)
 	set, err := pipeline.Labels(t.Options.Labels)
 	if err != nil {
-		return exit.With(exit.Config, err, "name one with --labels")
+		return exit.Misconfigured(err, "name one with --labels")
 	}
 	scheme, err := pipeline.ParseScheme(t.cfg.Train.Scheme)
 	if err != nil {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	t.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
 	m := &Materials{Config: t.cfg, TagSet: t.tagSet, Open: func(name string) (tagger.Model, error) {
@@ -112,7 +112,7 @@ func (t *Training) Prepare() error {
 		}
 	}
 	if t.trainer, err = Trainers[t.kind.Name](m); err != nil {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	t.Taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.trainer, Patterns: flow.Finder(t.cfg)})
 	return nil
@@ -122,14 +122,14 @@ func (t *Training) Prepare() error {
 func (t *Training) template(m *Materials) error {
 	text, err := t.templateText()
 	if err != nil {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	m.Template, err = features.Parse(text)
 	if err == nil {
 		m.Template, err = t.Options.Lookups.narrow(m.Template)
 	}
 	if err != nil {
-		return exit.With(exit.Config, fmt.Errorf("template: %w", err), "")
+		return exit.Misconfigured(fmt.Errorf("template: %w", err), "")
 	}
 	lists, err := flow.FeatureLists(t.cfg)
 	if err != nil {
@@ -214,7 +214,7 @@ func (t *Training) Learn(ctx context.Context, path string) error {
 func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pipeline.Step) (err error) {
 	t.Taught.Map, err = flow.IntoLabels(t.Options.Labels)
 	if err != nil {
-		return exit.With(exit.Config, err, "")
+		return exit.Misconfigured(err, "")
 	}
 	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
 }
@@ -251,7 +251,7 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		err = context.Cause(ctx)
 	}
 	if errors.Is(err, tagger.ErrInit) {
-		return nil, exit.With(exit.Config, fmt.Errorf("--init: %w", err), "begin with a model that was trained with the same options")
+		return nil, exit.Misconfigured(fmt.Errorf("--init: %w", err), "begin with a model that was trained with the same options")
 	}
 	if err != nil {
 		return nil, err

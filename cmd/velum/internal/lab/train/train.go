@@ -69,13 +69,13 @@ func Train(ctx context.Context, c *console.Console, cfg *option.Config, o *Optio
 }
 
 func unknownKind(name string) error {
-	return exit.Errorf(exit.Config, "known: "+strings.Join(Kinds(), ", "), "--kind: unknown kind %q", name)
+	return exit.Misconfiguredf("known: "+strings.Join(Kinds(), ", "), "--kind: unknown kind %q", name)
 }
 
 // need says what every training on labelled notes needs.
 func (o *Options) need() error {
 	if len(o.Train) == 0 || o.Out == "" {
-		return exit.Errorf(exit.Config, "see `velum teach train --help`", "--train and --out are needed")
+		return exit.Misconfiguredf("see `velum teach train --help`", "--train and --out are needed")
 	}
 	return nil
 }

@@ -41,23 +41,23 @@ type VectorOptions struct {
 // check completes the options and tells what is wrong with them.
 func (v *VectorOptions) check() (embed.Normalization, error) {
 	if len(v.In) == 0 || v.Out == "" {
-		return 0, exit.Errorf(exit.Config, "see `velum teach embed --help`", "--in and --out are needed")
+		return 0, exit.Misconfiguredf("see `velum teach embed --help`", "--in and --out are needed")
 	}
 	norm, err := embed.ParseNormalization(v.Normalization)
 	if err != nil {
-		return 0, exit.With(exit.Config, fmt.Errorf("--normalization: %w", err), "")
+		return 0, exit.Misconfigured(fmt.Errorf("--normalization: %w", err), "")
 	}
 	if !slices.Contains(embedtrain.Methods(), v.Method) {
-		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embedtrain.Methods(), ", "), "--method: unknown method %q", v.Method)
+		return 0, exit.Misconfiguredf("known: "+strings.Join(embedtrain.Methods(), ", "), "--method: unknown method %q", v.Method)
 	}
 	v.Clusters = slices.DeleteFunc(v.Clusters, func(k int) bool { return k == 0 })
 	for _, k := range v.Clusters {
 		if k < 1 || k > embed.MaxClusters {
-			return 0, exit.Errorf(exit.Config, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
+			return 0, exit.Misconfiguredf(fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
 		}
 	}
 	if err := embedtrain.Check(v.Embed); err != nil {
-		return 0, exit.With(exit.Config, err, "see `velum teach embed --help`")
+		return 0, exit.Misconfigured(err, "see `velum teach embed --help`")
 	}
 	return norm, nil
 }
@@ -79,7 +79,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 		return err
 	}
 	if f.Cut.Patients > 0 && cfg.Read.Columns.Patient == "" {
-		return exit.Errorf(exit.Config, "name it: --set read.columns.patient=COLUMN", "--min-patients needs the column of the patient")
+		return exit.Misconfiguredf("name it: --set read.columns.patient=COLUMN", "--min-patients needs the column of the patient")
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	e := &embedding{Console: c, Config: cfg, flags: f}
@@ -251,7 +251,7 @@ func (e *embedding) notes(ctx context.Context, format, path string) error {
 	if format == "lines" {
 		src, err := text.NewPlain(path, o)
 		if err != nil {
-			return exit.With(exit.Config, err, "")
+			return exit.Misconfigured(err, "")
 		}
 		defer src.Close()
 		return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)

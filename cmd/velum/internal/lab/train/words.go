@@ -19,7 +19,7 @@ import (
 // inverse model.
 func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if len(o.Dictionary.Notes) == 0 || o.Out == "" {
-		return exit.Errorf(exit.Config, "see `velum teach train --help`", "--archive and --out are needed")
+		return exit.Misconfiguredf("see `velum teach train --help`", "--archive and --out are needed")
 	}
 	counter := inversetrain.NewWordCounter()
 	t := &dictionaryTraining{Console: c, cfg: cfg, options: o}
