@@ -116,7 +116,7 @@ func TestSet(t *testing.T) {
 	s := SetOf("a-")
 	for b := range len(s) {
 		if s[b] != (b == 'a' || b == '-') {
-			t.Errorf("%q", b)
+			t.Errorf("%d", b)
 		}
 	}
 }
