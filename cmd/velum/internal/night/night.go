@@ -17,10 +17,12 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/release"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // Options holds the arguments of a night beside the configuration.
@@ -88,7 +90,7 @@ func (o *Options) once(ctx context.Context, c *console.Console, load func() (*op
 	return errors.Join(o.mail(c, err, append([]string{sentence}, reasons...), &said), err)
 }
 
-// makeKey makes the key that the configuration names, if there is no output that was made with another one.
+// makeKey makes the key that the configuration names, and the ledger of the house beside it, if there is no output that was made with another one.
 func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	path := cfg.Key.File
 	if path == "" {
@@ -103,7 +105,14 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	c.Log.Info("a key was made: keep a copy where the archive is kept", "file", path)
-	return durable.WriteFile(nil, path, key)
+	if err := durable.WriteFile(nil, path, key); err != nil {
+		return err
+	}
+	loaded, err := secret.Load(path)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(nil, filepath.Join(filepath.Dir(path), release.HouseName(loaded.ID())), nil)
 }
 
 // mail prints, with what the report says first and what made it red, what somebody has to know who was not there, in the order in which they ask: what, since when, what to do, where.

@@ -27,7 +27,7 @@ import (
 // Ledger records the releases of an archive, and the one that a run would make now: an
 // extract, or a run whose policy writes what looks like values, or makes columns
 // k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
-// the output where there is none, or where mask.ledger says.
+// the output where there is none, beside the key (HouseName), or where mask.ledger says.
 //
 // Without mask.ledger those of the outputs that stand in the same folder are asked
 // too: mostly a second extract is made beside the first, and nothing is written where
@@ -93,10 +93,27 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	l.release.Key = o.Key.ID()
 	private := ""
 	if f.Mask.Ledger == "" {
+		if house := houseLedger(f.Key.File, l.release.Key); house != "" {
+			l.name, l.alone = house, false
+		}
 		private = filepath.Dir(filepath.Dir(own))
 	}
 	return l, l.open(private)
 }
+
+// houseLedger is the ledger of the house, which lies beside its key under the key's id, whatever folders outputs lie in; "" if
+// nobody has made it (velum night does, with the key). It is never made on the way: what was tried and deleted would be refused
+// for ever where nobody asked for it.
+func houseLedger(key, id string) string {
+	name := filepath.Join(filepath.Dir(key), HouseName(id))
+	if _, err := os.Stat(name); key == "" || err != nil {
+		return ""
+	}
+	return name
+}
+
+// HouseName is the name of the ledger of the house with a key of that id.
+func HouseName(id string) string { return "velum-" + id + ".releases" }
 
 // open reads what was released before, and that of the outputs beside a private tree;
 // "": of none.
@@ -140,6 +157,9 @@ func (l *Ledger) readBeside(private string) {
 // Alone tells whether the ledger is that of one output, which knows of none in another
 // folder: who releases the same notes there has to name one ledger for both.
 func (l *Ledger) Alone() bool { return l != nil && l.alone }
+
+// Key is the id of the key of the release.
+func (l *Ledger) Key() string { return l.release.Key }
 
 // may refuses notes that were released with other texts: who has both compares them,
 // and what is the same in both was missed.

@@ -9,6 +9,24 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
+// TestHouse: the ledger of the house is found by the id of the key, and only where somebody made it.
+func TestHouse(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "velum.key")
+	if got := houseLedger(key, "0a1b"); got != "" {
+		t.Errorf("%s, and nobody made it", got)
+	}
+	name := filepath.Join(filepath.Dir(key), HouseName("0a1b"))
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := houseLedger(key, "0a1b"); got != name {
+		t.Errorf("%q, want %s", got, name)
+	}
+	if got := houseLedger(key, "0a1c"); got != "" {
+		t.Errorf("%s is that of another key", got)
+	}
+}
+
 // TestBeside: the releases of the outputs in the same folder are known, and are asked
 // once: what was allowed stays so.
 func TestBeside(t *testing.T) {

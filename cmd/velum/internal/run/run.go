@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/release"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/configs"
@@ -168,7 +169,7 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	if m.last.ledger.Alone() {
-		m.Log.Warn("extracts of these notes in other folders are not known to this one, and whoever has two of them finds what was missed: name one ledger for all (mask.ledger)")
+		m.Log.Warn("extracts of these notes in other folders are not known to this one, and whoever has two of them finds what was missed: name one ledger for all (mask.ledger), or make an empty file of this name beside the key", "ledger", release.HouseName(m.last.ledger.Key()))
 	}
 	if err := m.last.ledger.MayFiles(units.Units); err != nil {
 		return err
