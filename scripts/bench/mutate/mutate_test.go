@@ -89,11 +89,11 @@ import (
 	mutateConv "strconv"
 )
 
-var mutateID, mutateSeen, mutateTrace = mutateStart()
+var mutateID, mutateTrace = mutateStart()
 
-func mutateStart() (int, map[int]bool, string) {
+func mutateStart() (int, string) {
 	id, _ := mutateConv.Atoi(mutateOS.Getenv("MUTATE"))
-	return id, nil, mutateOS.Getenv("MUTATE_TRACE")
+	return id, mutateOS.Getenv("MUTATE_TRACE")
 }
 
 func mutateOn(id int) bool {
