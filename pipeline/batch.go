@@ -122,16 +122,21 @@ func AddLanguage(code string) (Language, error) {
 // Languages is a set of languages, a bit each: those that a model has heard. None are Spanish and Catalan.
 type Languages uint16
 
+// Home tells whether Spanish or Catalan is one of them, the languages whose common words are known.
+func (s Languages) Home() bool { return s == 0 || s&(1<<Spanish|1<<Catalan) != 0 }
+
 // Foreign tells whether a note is in none of these languages, or is no running text, by its language and words.
 func (s Languages) Foreign(l Language, w Words) bool {
-	home := Languages(1<<Spanish | 1<<Catalan)
 	if s == 0 {
-		s = home
+		s = 1<<Spanish | 1<<Catalan
 	}
-	if s&home != 0 {
+	if s.Home() {
 		s |= 1 << MixedLanguage
 	}
-	return l != UnknownLanguage && s>>l&1 == 0 || w.Foreign()
+	if l == UnknownLanguage || s.Home() && w.Foreign() {
+		return w.Foreign()
+	}
+	return s>>l&1 == 0
 }
 
 // Words counts the words of a note that were looked at to tell its language, and

@@ -19,7 +19,7 @@ func TestForeign(t *testing.T) {
 		{0, pipeline.Spanish, text, false}, {0, pipeline.MixedLanguage, text, false}, {0, pipeline.English, pipeline.Words{}, true},
 		{0, pipeline.UnknownLanguage, text, false}, {0, pipeline.UnknownLanguage, noise, true}, {0, pipeline.Catalan, noise, true},
 		{english, pipeline.English, pipeline.Words{}, false}, {english, pipeline.Spanish, text, true}, {english, pipeline.MixedLanguage, text, true},
-		{english | 1<<pipeline.Catalan, pipeline.MixedLanguage, text, false}, {english, pipeline.UnknownLanguage, pipeline.Words{}, false},
+		{english | 1<<pipeline.Catalan, pipeline.MixedLanguage, text, false}, {english, pipeline.UnknownLanguage, pipeline.Words{}, false}, {english, pipeline.UnknownLanguage, noise, true}, {english, pipeline.English, noise, false},
 	} {
 		if got := c.heard.Foreign(c.language, c.words); got != c.want {
 			t.Errorf("%b heard, %q %+v: foreign %v", c.heard, c.language, c.words, got)

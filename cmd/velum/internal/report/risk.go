@@ -110,7 +110,9 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	like, enough := cmp.Or(c, &plain), s.Told >= fewNotes
 	r.compare("language", s.ForeignShare(), like.Foreign, -1, like.Foreign[1]+shiftLanguage, enough)
 	r.Unlike[0].Languages = unheard(&m.Counts, in.Model.Heard())
-	r.compare("words", s.UnknownShare(), like.Unknown, -1, like.Unknown[1]+shiftWords, enough)
+	if in.Model.Heard().Home() {
+		r.compare("words", s.UnknownShare(), like.Unknown, -1, like.Unknown[1]+shiftWords, enough)
+	}
 	if c == nil {
 		return r
 	}
