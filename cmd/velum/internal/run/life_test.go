@@ -263,6 +263,7 @@ func TestTagged(t *testing.T) {
 	masked(t, Options{In: []string{"in"}, Out: "out"}).wants(t, "first", exit.Done)
 	masked(t, Options{In: []string{"in"}, Out: "other", Tagged: "out"}, "mask.operators=TELEPHONE=keep").wants(t, "as it was tagged", exit.Done, "3 notes: 2 masked, 1 in quarantine")
 	has(t, "other", "a1 Avisar al 600 123 456", "a2 Tos y fiebre")
+	masked(t, Options{In: []string{"in"}, Out: "strict"}, "write.max_quarantined=0.1").wants(t, "more in quarantine than allowed", exit.Quarantined)
 	put(t, "in/a.csv", "a1,7,Avisar al 600 123 457")
 	masked(t, Options{In: []string{"in"}, Out: "third", Tagged: "out"}).wants(t, "changed", exit.Config, "no spans were found for these notes")
 	masked(t, Options{In: []string{"in"}, Out: "third", Tagged: "nowhere"}).wants(t, "no output", exit.Config, "nowhere.private has no manifest.json")
