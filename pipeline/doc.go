@@ -7,7 +7,7 @@
 // A [Batch] holds some thousand notes as columns in Arrow layout: one buffer
 // of bytes and one of offsets for every column of text, one flat array and
 // offsets for everything that a note has several of. There is no Go string
-// and no allocation a note. The fields of a Batch stand in the order in which
+// and no allocation per note. The fields of a Batch stand in the order in which
 // the stages fill them, so the type is the drawing of the flow.
 //
 // Ownership: a Batch has one owner at a time. Sending it on a channel gives
@@ -30,9 +30,9 @@
 //	plan         all units of a run and what shapes their output: commit.Plan
 //	part         a file that a unit, or the last step, writes: commit.Part
 //	last step    what is done when all units are: commit.Final
-//	manifest     the list of parts that makes a run the truth: commit.Manifest
+//	manifest     the list of the parts of a tree; a run counts from the moment it is in place: commit.Manifest
 //	tree         a folder of output: the public one, and the private one beside it: commit.Output
-//	reason       why a note is in quarantine: pipeline.Reason; why a model says so is a tagger.Reason
+//	reason       why a note is in quarantine: pipeline.Reason; a tagger.Reason is another thing: what one feature adds to a tag
 //	category     what a span is, as PERSON: pipeline.Category; its kind is pipeline.Kind
 //	label set    the categories of one scheme of annotation or kind of model: pipeline.LabelSet
 //	scheme       how spans are written as tags, BIO or BIOESU: pipeline.Scheme
@@ -44,7 +44,7 @@
 //	score        how sure a pattern or rule is of one span; measures on gold notes are measures (score.Measure)
 //	key          the secret: secret.Key; the name of an option is a key of the configuration
 //	gate         what refuses: a model that loses recall, a run in which stages fail
-//	tally        counts beside what became of the notes: tally.Counts
+//	tally        what is counted besides masked and quarantined notes, as spans and languages: tally.Counts
 //	network      rules that people write, as states and arcs; a pack is a file of them: rules.Pack
 //	kind         of tagger: a row of flow.Kinds
 //	teacher      whose spans of the archive the next model learns: the whole pipeline, or the model alone

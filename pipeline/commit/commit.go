@@ -2,9 +2,9 @@
 // looks at any time finds a whole run or the one before.
 //
 // A [Unit] is done and made durable whole; a journal remembers it; when all
-// units of a [Plan] are done, one rename makes their [Manifest] the truth
-// about both trees ([RunUnits]). [durable.Draft] does the same for a folder,
-// [ModelFolder] for the model in use. Every operation goes through [durable.FS].
+// units of a [Plan] are done, one rename puts their [Manifest] in place, and from
+// then on only what it lists counts ([RunUnits]). [durable.Draft] does the same for a
+// folder, package promote for the model in use. Every operation goes through [durable.FS].
 package commit
 
 import (

@@ -3,8 +3,8 @@
 // a run, the selection set.
 //
 // It has two parts. The stage, [New], sees one note at a time and marks
-// candidates. What is fair among candidates is global, so it is decided once
-// a run, by [Final], from a small [Record] a candidate: the most confident k
+// candidates. Which of them are taken depends on all the others, so that is decided
+// once per run, by [Final], from a small [Record] of each candidate: the most confident k
 // whose classes, lengths and empty notes have the wanted proportions (BOOT
 // §3.2.1). Records are handed over through files, and their order does not
 // matter, so that units can be done in any order, by any number of workers,

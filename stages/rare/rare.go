@@ -1,9 +1,9 @@
-// Package rare finds what singles somebody out without a name: rare diseases, offices, firsts and onlys, newspapers, court
-// cases, families, bodies, events. In: Text or View, Tokens, Spans. Out: Rare, what is left of such words between the
-// spans; or Spans with them; or a Reason.
+// Package rare finds what singles somebody out without a name: a rare disease, an office that few hold, being the first or
+// the only one, newspapers, a court case, an unusual family, an extreme body, an event with few survivors. In: Text or View,
+// Tokens, Spans. Out: Rare, which has such words that no span covers; or Spans that cover them too; or a Reason.
 //
 // What the words are, and how seldom they are true of anybody, stands in files of rules (models/tag/rules),
-// configs/rules/rare.atn first. A note is judged here by these public figures alone, so that it does not depend on the
+// configs/rules/rare.atn first. A note is judged here by these public scores alone, so that it does not depend on the
 // notes beside it; what the archive itself says of a phrase is known when all units are done (models/release/rarity).
 package rare
 

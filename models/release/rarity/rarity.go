@@ -1,9 +1,9 @@
-// Package rarity says how few people what a note tells of somebody can be true of. In: what was found in notes, with public
-// scores; of whom each note is. Out: a score for each note and patient.
+// Package rarity estimates of how few people all that a note tells of its patient can be true. In: what was found in notes,
+// with public scores; of whom each note is. Out: a score for each note and patient.
 //
-// A score s says: of one person in 10^(10 s) it is true. Scores of different phrases add up, as if they were independent.
+// A phrase of score s is true of one person in 10^(10 s). Scores of different phrases add up, as if they were independent.
 // What several people of the archive have is as common as it is there, whatever the public tables say: a rare disease is
-// none in the ward that treats it. The people of a phrase are counted by the smallest of their hashes (bottom-k sketches,
+// not rare in the ward that treats it. The people of a phrase are counted by the smallest of their hashes (bottom-k sketches,
 // Cohen and Kaplan 2007), so that counts of units can be merged in any order, and memory does not grow with people.
 package rarity
 

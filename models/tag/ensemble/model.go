@@ -6,8 +6,8 @@
 // What is put together is either what members believe (marginals: their
 // weighted mean, decoded once) or what they say (spans: those of the more
 // precise one first). A cascade asks its first
-// member about everything, and the others about the lines alone of which the
-// first is not sure: most of the gain for a part of the work.
+// member about everything, and the others only about the lines of which the first
+// is not sure: that brings most of the gain for a part of the work.
 package ensemble
 
 import (

@@ -1,4 +1,4 @@
-// Package rules is augmented transition networks that people write: rules in a
+// Package rules runs augmented transition networks that people write: rules in a
 // text file which find spans in tokens (ATN §2.2).
 //
 //	in:  a file of networks, lists of words; tokens of a note
@@ -20,10 +20,10 @@
 //	  dot    skip                                -> name
 //	  name   call:name / open close              -> end
 //
-// A network has states; the one of its first arc is where it begins, "end" is
-// where it ends. An arc names its state, tests that must all hold of one token,
-// behind a slash what it does, and the state that it leads to. ! before a test
-// turns it round; values are divided by |. What an arc consumes is one token, or:
+// A network has states. It begins in the state of its first arc and ends in the state
+// "end". A line is an arc: the state that it starts from, tests that must all hold of one
+// token, after a slash what it does, and the state that it leads to. ! before a test
+// negates it; of several values, divided by |, one is enough. An arc consumes one token, or:
 //
 //	skip        nothing; registers may be tested
 //	peek        nothing, but the tests hold of the token that comes next
@@ -41,18 +41,18 @@
 //	none              there is no token left in the line (with peek)
 //	form:V|V          its form, without case and accents
 //	exact:V|V         its form, as written
-//	words:NAME|NAME   it is one of the file's own words, without case and accents; gaiter* is what begins so
+//	words:NAME|NAME   it is one of the file's own words, without case and accents; gaiter* stands for all that begins with gaiter
 //	list:CLASS|CLASS  it is in a list of models/word/gazetteer
 //	known:CLASS|CLASS the same, with the names of people from all over the world
 //	lemma:V|V pos:V|V lemma and part of speech by models/word/morph
 //	match:/RE/        a regular expression (RE2) matches the whole form
-//	cap lower upper title initial   how it is written: begins with a capital; has none;
-//	                  all of two and more are; one and then small ones; a single capital
+//	cap lower upper title initial   how it is written: begins with a capital; has no capital;
+//	                  two or more letters, all capitals; a capital and then small letters; one capital alone
 //	digits alpha punct   made of digits, of letters, of neither
 //	first glued       first of its line; no blank before it
 //	behind:NAME|NAME  one of the five tokens before it in its line, signs aside, is one
 //	                  of the file's own words
-//	is:R=N below:R=N  a register holds N, or less
+//	is:R=N below:R=N  a register holds N; holds less than N
 //
 // Behind the slash: open (the span begins with what this arc consumes), close
 // (it ends with it), set:R=N, add:R. Without open and close the span is all that

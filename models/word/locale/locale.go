@@ -4,8 +4,8 @@
 //
 // A line of names in brackets opens a section, and the lines under it hold its words, as "january february" under "[dates month full]". The
 // first name is the topic, which is the table of one package; README.md lists topics and sections. A # begins a comment, and _ stands for a
-// blank inside a word. "en" under "[language]" says whose words they are: those of common.txt, which has none, are abbreviations, codes and
-// what several languages write alike.
+// blank inside a word. "en" under "[language]" says which language the words of a file are. common.txt has no such section: its words are
+// abbreviations, codes and what several languages write alike.
 package locale
 
 import (
