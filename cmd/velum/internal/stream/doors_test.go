@@ -402,14 +402,14 @@ func TestOMOP(t *testing.T) {
 	}
 	first, second, _ := strings.Cut(out, "\n")
 	for _, want := range []string{
-		`{"note_id":3257572167065442152,"person_id":4158973427041092119,"note_date":"2026-01-05",`, `"note_title":null,"note_text":"Avisa a la Dra. [PERSON], tel [TELEPHONE].",`,
-		`"note_nlp":[{"note_nlp_id":`, `"note_id":3257572167065442152,"section_concept_id":0,`, `"offset":"16","lexical_variant":"[PERSON]"`, `},{"note_nlp_id":`, `"offset":"30","lexical_variant":"[TELEPHONE]"`, `],"status":"masked"}`,
+		`{"note_id":1298744366,"person_id":663614603,"note_date":"2026-01-05",`, `"note_title":null,"note_text":"Avisa a la Dra. [PERSON], tel [TELEPHONE].",`,
+		`"note_nlp":[{"note_nlp_id":`, `"note_id":1298744366,"section_concept_id":0,`, `"offset":"16","lexical_variant":"[PERSON]"`, `},{"note_nlp_id":`, `"offset":"30","lexical_variant":"[TELEPHONE]"`, `],"status":"masked"}`,
 	} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %s in %s", want, first)
 		}
 	}
-	if !strings.HasPrefix(second, `{"note_id":4559615838313642510,"person_id":null,`) || !strings.HasSuffix(second, `,"note_nlp":[],"status":"null_text"}`+"\n") {
+	if !strings.HasPrefix(second, `{"note_id":1059715188,"person_id":null,`) || !strings.HasSuffix(second, `,"note_nlp":[],"status":"null_text"}`+"\n") {
 		t.Error(second)
 	}
 	if _, _, err := moved(t, []byte(in), Options{Tag: true}, "profile=omop", "key.file="+key); exit.CodeOf(err) != exit.Config {
