@@ -133,7 +133,7 @@ def failure(code: int, said: bytes) -> VelumError:
 
 
 def warn(log: Iterable[bytes]) -> None:
-    """Warn of notes in a language that the model does not know, as the program's log does."""
+    """Warn of what the program's log doubts: a language that the model does not know, rare facts that nobody looks for."""
     for line in log:
         if b'"doubt"' in line and (said := json.loads(line)).get("level") == "WARN":
             warnings.warn(said["msg"], stacklevel=2)

@@ -147,3 +147,22 @@ func TestCalendar(t *testing.T) {
 		t.Errorf("%d of %d dates are moved, %d notes are kept back", moved, dates, kept)
 	}
 }
+
+// Rare facts that only a list would show are looked for where there is a list: in a run, not in a pipe.
+func TestRareSteps(t *testing.T) {
+	looks := func(steps []pipeline.Step, err error) bool {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(steps, func(s pipeline.Step) bool { return s.Name == "rare" })
+	}
+	for do, pipe := range map[string]bool{"review": false, "generalize": true, "hold": true} {
+		f := research(t, "VELUM_MASK_RARE="+do)
+		if got := looks(f.StreamSteps(nil, true)); got != pipe {
+			t.Errorf("%s in a pipe: %t", do, got)
+		}
+		if !looks(f.RunSteps(nil, new(Found))) {
+			t.Errorf("%s in a run: nobody looks", do)
+		}
+	}
+}

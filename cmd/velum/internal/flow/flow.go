@@ -98,7 +98,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
-	masked, err1 := f.foundSteps(kept, found)
+	masked, err1 := f.foundSteps(kept, found, true)
 	apart, err2 := f.Apart()
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 }
 
 // StreamSteps is the row of `velum mask - -` and `velum model tag - -`: that of run, without
-// what is chosen of an archive. kept are the columns that pass with the notes. Where masked
-// notes go out, their ids are vetted.
+// what is chosen of an archive or listed for people. kept are the columns that pass with the
+// notes. Where masked notes go out, their ids are vetted.
 func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step, error) {
 	steps, err := f.maskedSteps(kept, nil)
 	if err != nil || !vetted {
@@ -139,7 +139,7 @@ func (f *Flow) maskedSteps(kept []pipeline.Column, trace resolve.Trace) ([]pipel
 	if err != nil {
 		return nil, err
 	}
-	masked, err := f.foundSteps(kept, found)
+	masked, err := f.foundSteps(kept, found, false)
 	return append(steps, masked...), err
 }
 
@@ -293,7 +293,7 @@ func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pi
 	if err != nil {
 		return nil, err
 	}
-	calendar, err := f.looked(found)
+	calendar, err := f.looked(found, true)
 	if len(recognized)+len(calendar) == 0 { // nobody looks at tokens, and languages are known
 		o := tokenizeOptions(f.Config)
 		o.Languages = given.Languages
@@ -302,10 +302,11 @@ func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pi
 	return slices.Concat(apart, []pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, calendar), err
 }
 
-// looked are the steps that look for what tells something without being an identifier.
-func (f *Flow) looked(counts *calendar.Counts) ([]pipeline.Step, error) {
+// looked are the steps that look for what tells something without being an identifier. Without a list for
+// people to read, what would only stand there is not looked for.
+func (f *Flow) looked(counts *calendar.Counts, listed bool) ([]pipeline.Step, error) {
 	steps, err := f.calendar(counts)
-	if err != nil || f.Mask.Rare == rare.Off {
+	if err != nil || f.Mask.Rare == rare.Off || f.Mask.Rare == rare.Review && !listed {
 		return steps, err
 	}
 	lists, err := ResolveLists(f.Config)
@@ -356,8 +357,8 @@ func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pip
 }
 
 // foundSteps are the steps from what was found in notes to what may leave.
-func (f *Flow) foundSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
-	calendar, err := f.looked(&found.Calendar)
+func (f *Flow) foundSteps(kept []pipeline.Column, found *Found, listed bool) ([]pipeline.Step, error) {
+	calendar, err := f.looked(&found.Calendar, listed)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/pipeline/paced"
+	"github.com/velum-health/velum/stages/rare"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -131,6 +132,10 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	a := &audited{name: o.Audit, f: f}
 	if err := a.append("start"); err != nil {
 		return err
+	}
+	if f.Mask.Rare == rare.Review {
+		c.Log.Warn("mask.rare: review does nothing in a pipe, which has no list for people to read: what singles somebody out without a name stays; "+
+			"use velum run, or mask.rare: generalize or hold", "doubt", "rare")
 	}
 	risk := f.Model.Header().Risk
 	p := &passing{door: d, steady: c.SteadyMemory, counts: commit.Counts{Reasons: map[string]int64{}}, log: c.Log,

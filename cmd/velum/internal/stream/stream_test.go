@@ -193,3 +193,29 @@ func TestDocuments(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A pipe has no list of what singles people out: it says so, where a list is wanted, and does the rest as a run.
+func TestRare(t *testing.T) {
+	in := `{"note_id":"1","text":"madre de trillizos y única superviviente del pueblo"}`
+	for do, want := range map[string]struct {
+		text, status string
+		says         int
+	}{
+		"off":        {"madre de trillizos y única superviviente del pueblo", "masked", 0},
+		"review":     {"madre de trillizos y única superviviente del pueblo", "masked", 1},
+		"generalize": {"madre de [FAMILY] y [FIRST]", "masked", 0},
+		"hold":       {"", "stands_alone", 0},
+	} {
+		out, said, err := moved(t, []byte(in), Options{}, "mask.rare="+do)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := rowsOf(t, out)[0]
+		if text, _ := row["text"].(string); text != want.text || row["status"] != want.status {
+			t.Errorf("%s: %v", do, row)
+		}
+		if n := strings.Count(said, `"doubt":"rare"`); n != want.says {
+			t.Errorf("%s: said %d times", do, n)
+		}
+	}
+}
