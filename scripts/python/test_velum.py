@@ -5,11 +5,13 @@ Without ALL_LIBRARIES=all, what needs a library that is not there is left out.
 
 import importlib.util
 import inspect
+import io
 import json
 import multiprocessing
 import os
 import signal
 import stat
+import sys
 import tempfile
 import threading
 import time
@@ -18,7 +20,7 @@ import unittest
 from unittest import mock
 
 import velum
-from velum import process
+from velum import process, progress
 
 NOTES = ["Avisa a Jordi Puigdomènech, tel 600 123 456", None, "", "cuestionario t@m..zurdoquimera izq", "refiere tos"]
 MASKED = ["Avisa a [PERSON], tel [TELEPHONE]", None, "", None, "refiere tos"]
@@ -119,6 +121,87 @@ class Lists(unittest.TestCase):
     def test_language(self):
         with self.assertWarnsRegex(UserWarning, "language"):
             velum.mask(["Le patient se plaint de douleurs thoraciques depuis trois jours, examen sans particularité"] * 60)
+
+    def test_rare(self):
+        with self.assertWarnsRegex(UserWarning, "mask.rare: review does nothing"):
+            velum.mask(["refiere tos"], settings={"mask.rare": "review"})
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Progress(unittest.TestCase):
+    """Each case stands for all clocks: what is due is due at once, or never."""
+
+    def said(self, err, data, after=0.0, modules={"tqdm": None, "tqdm.auto": None}, **options):
+        with mock.patch.object(progress, "AFTER", after), mock.patch.object(progress, "PAUSE", 0), mock.patch.dict(sys.modules, modules), mock.patch.object(sys, "stderr", err):
+            out = velum.mask(data, **options)
+            self.assertEqual(out if isinstance(out, list) else out.read_all()["text"].to_pylist() if hasattr(out, "read_all") else out.to_pylist(), MASKED)
+        return err.getvalue()
+
+    def test_when(self):
+        for case, (err, after, wanted, shows) in {
+            "a script": (io.StringIO(), 0, None, False),
+            "a script that wants it": (io.StringIO(), 1e9, True, True),
+            "a terminal": (Terminal(), 0, None, True),
+            "a terminal, little work": (Terminal(), 1e9, None, False),
+            "a terminal that does not want it": (Terminal(), 0, False, False),
+        }.items():
+            with self.subTest(case):
+                said = self.said(err, NOTES, after, progress=wanted)
+                self.assertEqual("velum: 5 of 5 notes" in said, shows, said)
+                self.assertEqual(bool(said), shows)
+        with mock.patch.object(sys, "stderr", None):  # of a program without a console
+            self.assertEqual(velum.mask(NOTES), MASKED)
+
+    def test_of_what(self):
+        said = self.said(Terminal(), iter(NOTES))
+        self.assertRegex(said, r"^(\rvelum: \d notes, \d+ s)+\n$")
+        self.assertIn("velum: 5 notes", said)
+        self.assertNotIn("Avisa", said)
+
+    @needs("pyarrow")
+    def test_frames(self):
+        import pyarrow
+
+        table = pyarrow.table({"text": NOTES})
+        self.assertIn("velum: 5 of 5 notes", self.said(Terminal(), table["text"]))
+        self.assertIn("velum: 5 notes", self.said(Terminal(), table.to_reader()))
+        self.assertEqual(self.said(io.StringIO(), table.to_reader()), "")
+
+    @needs("tqdm")
+    def test_tqdm(self):
+        self.assertRegex(self.said(Terminal(), NOTES, modules={}), r"5/5 \[.* notes/s\]\n$")
+
+    def test_fails(self):
+        def notes():
+            yield from NOTES
+            raise KeyError("of the source")
+
+        err = Terminal()
+        with mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}), mock.patch.object(sys, "stderr", err), self.assertRaises(KeyError):
+            velum.mask(notes(), progress=True)
+        self.assertIn(err.getvalue()[-1:], ("", "\n"))
+
+    @needs("nbclient", "ipykernel")
+    def test_notebook(self):
+        import nbclient
+        import nbformat
+
+        for tqdm, shows in (False, "velum: 5 of 5 notes"), (True, " notes/s"):
+            if tqdm and importlib.util.find_spec("tqdm") is None:
+                continue
+            without = "" if tqdm else "import sys; sys.modules['tqdm'] = sys.modules['tqdm.auto'] = None\n"
+            place = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.dirname(velum.__file__))!r})\n"
+            cell = nbformat.v4.new_code_cell(f"{place}{without}from velum import mask, progress\nprogress.AFTER = 0\nassert mask({NOTES!r}) == {MASKED!r}")
+            book = nbformat.v4.new_notebook(cells=[cell])
+            nbclient.NotebookClient(book, kernel_name="python3").execute()
+            outputs = book.cells[0].outputs
+            self.assertIn(shows, json.dumps(outputs))
+            if not tqdm:  # one line, which changed in its place
+                self.assertEqual([o.output_type for o in outputs], ["display_data"])
 
 
 class Program:
@@ -456,7 +539,7 @@ class Frames(unittest.TestCase):
             texts = set()
             for dates in columns:
                 frame = pandas.DataFrame({"text": ["Visto el 02/01/2024", "bien"], "nhc": [1, 1], "fecha": dates})
-                masked = velum.mask(frame, patient="nhc", date="fecha", policy="research", key=key.name)
+                masked = velum.mask(frame, patient="nhc", date="fecha", policy="research", key=key.name, settings={"mask.rare": "off"})
                 self.assertEqual(masked["status"].iloc[0], "masked", dates)
                 texts.add(masked["text"].iloc[0])
         self.assertEqual(len(texts), 1, texts)

@@ -6,10 +6,11 @@ import contextlib
 import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
 from .process import VERBS, Options, Span, VelumError, flags, lost, missing, pipe, rows
+from .progress import shown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,12 +62,12 @@ class Columns(NamedTuple):
 
 
 @overload
-def mask(data: Frame, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Frame: ...
+def mask(data: Frame, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., progress: bool | None = ..., **options: Unpack[Options]) -> Frame: ...
 @overload
-def mask(data: Iterable[str | None], *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> list[str | None]: ...
+def mask(data: Iterable[str | None], *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., progress: bool | None = ..., **options: Unpack[Options]) -> list[str | None]: ...
 @overload
-def mask(data: object, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Any: ...
-def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Unpack[Options]) -> Any:
+def mask(data: object, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., progress: bool | None = ..., **options: Unpack[Options]) -> Any: ...
+def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), progress: bool | None = None, **options: Unpack[Options]) -> Any:
     """Mask notes, and return them as they came: same length, order and index.
 
     data is a list of str and None, a Series (pandas, Polars), an Array (pyarrow), or a frame: a
@@ -84,27 +85,31 @@ def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str |
     date names a column that a policy may need: dates,
     datetimes, or text.
 
+    progress shows how many notes have come back: True from the beginning, False never, None (as it is) after
+    some seconds in a notebook or on a terminal, and nowhere else. It is a bar of tqdm if that is installed.
+
     Options: profile, model, policy, recall, key, people, without_patient, workers, config, settings;
     see ``velum.process.flags``. Raises VelumError; nothing of it comes back then.
 
     >>> frame = velum.mask(frame, text="nota", id="codigo", patient="nhc", keep=["year"], policy="research", key="study.key")
     """
-    return _through("mask", data, _columns(text, id, patient, date, keep), options)
+    return _through("mask", data, _columns(text, id, patient, date, keep), options, progress)
 
 
 @overload
-def tag(data: Shaped, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Any: ...
+def tag(data: Shaped, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., progress: bool | None = ..., **options: Unpack[Options]) -> Any: ...
 @overload
-def tag(data: Iterable[str | None], *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> list[list[Span] | None]: ...
+def tag(data: Iterable[str | None], *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., progress: bool | None = ..., **options: Unpack[Options]) -> list[list[Span] | None]: ...
 @overload
-def tag(data: object, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., **options: Unpack[Options]) -> Any: ...
-def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Unpack[Options]) -> Any:
+def tag(data: object, *, text: str = ..., id: str | None = ..., patient: str | None = ..., date: str | None = ..., keep: Sequence[str] = ..., progress: bool | None = ..., **options: Unpack[Options]) -> Any: ...
+def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), progress: bool | None = None, **options: Unpack[Options]) -> Any:
     """Find the spans of personal health information, without masking.
 
     Of a list, Series or Array come back lists of Span, None for a note that a run would set
-    aside. Of a frame, a column spans beside those of ``mask``. Offsets count characters.
+    aside. Of a frame, a column spans beside those of ``mask``. Offsets count characters. progress
+    is that of ``mask``.
     """
-    return _through("tag", data, _columns(text, id, patient, date, keep), options)
+    return _through("tag", data, _columns(text, id, patient, date, keep), options, progress)
 
 
 def map_in_arrow(verb: str = "mask", *, text: str = "text", id: str = "note_id", patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Unpack[Options]) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -187,8 +192,8 @@ def _batches(verb: str, schema: Any, batches: Iterator[Any], args: list[str]) ->
         raise lost(f"{len(sizes)} batches are missing")
 
 
-def _stream(verb: str, schema: Any, batches: Iterator[Any], columns: Columns, options: Options) -> Any:
-    """Send record batches through the program, and return a RecordBatchReader of what comes back."""
+def _stream(verb: str, schema: Any, batches: Iterator[Any], columns: Columns, options: Options, progress: bool | None, total: int | None = None) -> Any:
+    """Send record batches, of total rows if somebody knows, through the program, and return a RecordBatchReader of what comes back."""
     import pyarrow as pa
 
     number = "velum number"
@@ -210,7 +215,7 @@ def _stream(verb: str, schema: Any, batches: Iterator[Any], columns: Columns, op
         if not came:
             yield pa.RecordBatch.from_pylist([], schema=sent)
 
-    back = _batches(verb, sent, parts(), columns._replace(id=columns.id or number).args(options))
+    back = shown(_batches(verb, sent, parts(), columns._replace(id=columns.id or number).args(options)), len, total, progress)
     first = next(back)
     names = [columns.id or number, columns.text, *first.schema.names[2:]]
     kind = sent.field(names[0]).type
@@ -240,14 +245,14 @@ def _cast(ids: Any, kind: Any) -> Any:
         return None
 
 
-def _table(verb: str, table: Any, columns: Columns, options: Options) -> Any:
+def _table(verb: str, table: Any, columns: Columns, options: Options, progress: bool | None) -> Any:
     """Send a table of pyarrow through the program."""
     import pyarrow as pa
 
     columns.check(table.column_names)
     if (notes := table.column(columns.text)).null_count == len(notes):  # of whatever type, none is a note
         table = table.set_column(table.column_names.index(columns.text), columns.text, pa.nulls(len(notes), pa.string()))
-    return _stream(verb, table.schema, iter(table.select(columns.all()).to_batches()), columns, options).read_all()
+    return _stream(verb, table.schema, iter(table.select(columns.all()).to_batches()), columns, options, progress, len(notes)).read_all()
 
 
 def _plain(kind: Any, words: bool) -> Any:
@@ -265,12 +270,13 @@ def _spans(row: dict[str, Any]) -> list[Span] | None:
     return [Span(**s) for s in row["spans"]] if row["status"] == "tagged" else None
 
 
-def _through(verb: str, data: Any, columns: Columns, options: Options) -> Any:
+def _through(verb: str, data: Any, columns: Columns, options: Options, progress: bool | None) -> Any:
     library, name = type(data).__module__.partition(".")[0], type(data).__name__
     if isinstance(data, (str, bytes)):
         raise TypeError("put the note into a list: velum.mask([note]); or use velum.Session for one note after another")
     if library not in ("pandas", "polars", "pyarrow", "datasets") and not hasattr(data, "__arrow_c_stream__"):
-        found = rows(verb, data, flags(**options))
+        total = len(data) if isinstance(data, Sized) else None
+        found = shown(rows(verb, data, flags(**options)), lambda _: 1, total, progress)
         return [_spans(r) for r in found] if verb == "tag" else [r["text"] for r in found]
     try:
         import pyarrow as pa
@@ -278,7 +284,7 @@ def _through(verb: str, data: Any, columns: Columns, options: Options) -> Any:
         raise ImportError("frames go to the program by way of pyarrow: pip install pyarrow; lists need nothing") from problem
 
     def table(of: Any) -> Any:
-        return _table(verb, of, columns, options)
+        return _table(verb, of, columns, options, progress)
 
     if (library, name) == ("pandas", "DataFrame"):
         return _pandas(data, columns, table)
@@ -298,11 +304,11 @@ def _through(verb: str, data: Any, columns: Columns, options: Options) -> Any:
     if isinstance(data, pa.Table):
         return table(data)
     if not one and (reader := _reader(data)) is not None:
-        return _stream(verb, reader.schema, _read(reader, type(data).__name__), columns, options)
+        return _stream(verb, reader.schema, _read(reader, type(data).__name__), columns, options, progress)
     if not one:
         raise TypeError(f"notes do not come as {library}.{name}; see help(velum.mask) for what they may come as")
     alone = Columns("text", None, None, None, ())
-    return _series(library, data, lambda of: _table(verb, of, alone, options), verb)
+    return _series(library, data, lambda of: _table(verb, of, alone, options, progress), verb)
 
 
 def _reader(data: Any) -> Any:

@@ -196,7 +196,7 @@ def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[
 OBJECTS = flags(settings={"read.columns.id": "note_id", "read.columns.text": "text", "read.keep": "", "read.ids": "keep"})
 
 
-def rows(verb: str, texts: Iterable[Any], args: Sequence[str]) -> Iterator[dict[str, Any]]:
+def rows(verb: str, texts: Iterable[Any], args: Sequence[str]) -> Generator[dict[str, Any], None, None]:
     """Send texts as JSON, numbered from 0, and yield the rows that come back: as many, in their order."""
     sent = came = 0
 
