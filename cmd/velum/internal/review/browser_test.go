@@ -366,12 +366,15 @@ func TestKeepAll(t *testing.T) {
 	ctx := chromium(t)
 	v := served(t, 3, "es")
 	var rule, ended string
-	var here, next int
+	var here, next, shown int
 	spans := `document.querySelectorAll(".span").length`
 	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.Text("#rule", &rule), chromedp.KeyEvent("-"), chromedp.Evaluate(spans, &here),
 		chromedp.KeyEvent(kb.Enter), note0(1), chromedp.Evaluate(spans, &next), chromedp.KeyEvent(kb.F9), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Enter),
-		chromedp.Text("#place", &ended)); err != nil {
+		chromedp.Text("#place", &ended), chromedp.Evaluate(`[...document.querySelectorAll("button")].filter((b) => b.getClientRects().length).length`, &shown)); err != nil {
 		t.Fatal(err)
+	}
+	if shown != 0 {
+		t.Errorf("%d buttons are shown after the end", shown)
 	}
 	if rule != texts("es")["rule"] || here != 0 || next != 0 || ended != texts("es")["ended"] {
 		t.Errorf("rule %q, %d spans, then %d, at the end %q", rule, here, next, ended)

@@ -174,6 +174,28 @@ func (b *browser) do(method, path, body string, change func(*http.Request)) (int
 	return res.StatusCode, res.Header, string(data)
 }
 
+// TestRefused: who is not let in, comes a second time or asks for a page that there is not reads why, in the language of the page.
+func TestRefused(t *testing.T) {
+	b := newBrowser(t)
+	address := strings.TrimPrefix(b.server.address(), "http://"+b.server.host)
+	for _, lang := range Langs {
+		b.server.options.Lang = lang
+		if code, _, body := b.do("GET", "/", "", nil); code != http.StatusForbidden || body != texts(lang)["stranger"]+"\n" {
+			t.Errorf("%s without a token: %d %s", lang, code, body)
+		}
+		if code, _, body := b.do("GET", "/?token=wrong", "", nil); code != http.StatusForbidden || body != texts(lang)["used"]+"\n" {
+			t.Errorf("%s with another token: %d %s", lang, code, body)
+		}
+	}
+	b.do("GET", address, "", nil)
+	for _, lang := range Langs {
+		b.server.options.Lang = lang
+		if code, _, body := b.do("GET", "/nothing", "", nil); code != http.StatusNotFound || body != texts(lang)["nowhere"]+"\n" {
+			t.Errorf("%s no page: %d %s", lang, code, body)
+		}
+	}
+}
+
 // TestLetIn: the token opens the page once; without its cookie, under another
 // name of this machine, and from other pages, nothing is shown and nothing done.
 func TestLetIn(t *testing.T) {

@@ -102,6 +102,7 @@ func newServer(s *session, o *Options, host string) *server {
 func (v *server) handler(end func()) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.file("review.html", "text/html; charset=utf-8"))
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { v.refuse(w, "nowhere", http.StatusNotFound) })
 	mux.HandleFunc("GET /review.js", v.file("review.js", "text/javascript; charset=utf-8"))
 	mux.HandleFunc("GET /review.css", v.file("review.css", "text/css; charset=utf-8"))
 	mux.HandleFunc("GET /setup", v.setup)
@@ -140,7 +141,7 @@ func headers(h http.Header) {
 func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 	if token := r.URL.Query().Get("token"); token != "" && r.URL.Path == "/" {
 		if !v.trade(token) {
-			http.Error(w, "the address was used, or is not the one that velum printed", http.StatusForbidden)
+			v.refuse(w, "used", http.StatusForbidden)
 			return false
 		}
 		http.SetCookie(w, &http.Cookie{Name: v.cookieName(), Value: v.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
@@ -149,7 +150,7 @@ func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 	}
 	cookie, err := r.Cookie(v.cookieName())
 	if err != nil || subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(v.cookie)) != 1 {
-		http.Error(w, "open the address that velum printed", http.StatusForbidden)
+		v.refuse(w, "stranger", http.StatusForbidden)
 		return false
 	}
 	if origin := r.Header.Get("Origin"); r.Method != http.MethodGet && origin != "http://"+v.host || origin != "" && origin != "http://"+v.host {
@@ -157,6 +158,14 @@ func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	return true
+}
+
+// lang is the language of the page.
+func (v *server) lang() string { return cmp.Or(v.options.Lang, "es") }
+
+// refuse says in the language of the page why there is none.
+func (v *server) refuse(w http.ResponseWriter, word string, status int) {
+	http.Error(w, texts(v.lang())[word], status)
 }
 
 // trade uses the token up.
@@ -190,7 +199,7 @@ func answer(w http.ResponseWriter, value any) {
 func (v *server) setup(w http.ResponseWriter, _ *http.Request) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	lang := cmp.Or(v.options.Lang, "es")
+	lang := v.lang()
 	first := 0
 	for i, n := range v.session.order {
 		if !v.session.notes[n].decided {
