@@ -162,7 +162,7 @@ func (d *dossier) model() {
 	d.say("trained_on", m.Notes, term("sequences"))
 	if x := m.Measured; x != nil {
 		d.say("measured", share(x.Recall).in(x.Interval[0], x.Interval[1]), term("recall"), ",", share(x.Precision), term("precision"))
-		d.say("measured_on", x.On+", "+x.Date, ",", x.Notes, term("notes"))
+		d.say("measured_on", term(x.On), ",", x.Date, ",", x.Notes, term("notes"))
 	}
 	if d.say("dial", term("no dial")); m.Dial != nil {
 		x := m.Dial

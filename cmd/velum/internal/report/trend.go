@@ -213,7 +213,10 @@ func (r *Report) trendRows() (rows []trendRow) {
 	l := r.language
 	for i := range r.Trend.Measures {
 		m := &r.Trend.Measures[i]
-		row := trendRow{Name: r.measureName(m.Name), Beyond: m.Beyond, Range: m.shown(l, m.Lowest) + "–" + m.shown(l, m.Most), Last: "–"}
+		row := trendRow{Name: r.measureName(m.Name), Beyond: m.Beyond, Range: m.shown(l, m.Lowest), Last: "–"}
+		if most := m.shown(l, m.Most); most != row.Range {
+			row.Range += "–" + most
+		}
 		if m.Last() != nil {
 			row.Last = m.shown(l, *m.Last())
 		}
