@@ -82,7 +82,7 @@ func AboutPage(data []byte, lang string, about *About) ([]byte, error) {
 		}
 	}
 	if about.Stop != "" {
-		r.Light, r.Sentence, r.Findings = red, r.language.Text("sentence stopped", about.Stop), nil
+		r.Light, r.Sentence, r.Findings = red, r.language.Text("sentence stopped", r.language.Said(about.Stop)), nil
 		if data != nil {
 			r.find(amber, "find before")
 		}
