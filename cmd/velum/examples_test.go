@@ -81,6 +81,10 @@ var prepared = []struct{ words, command string }{
 	{"--public-key", "velum evidence -q study/ --sign key.pem --name Ada"}, // somebody has signed
 	{"--take-back", "velum run forget -q --out january/ --patient 463 --set read.columns.patient=patient_id"},
 	{"--line", "velum prove sample masked/ --reading read.jsonl"},
+	{"--ask rare", "velum run -q --in archive/ --out masked/ --set mask.rare=review"},
+	{"--of masked/ --in export.csv", "rm -r masked masked.private && velum run -q --in export.csv --out masked/ --config velum.yaml --audit 20"},
+	{"evidence masked/ --sign", "velum evidence -q masked/"},
+	{"evidence masked/ --verify", "velum evidence -q masked/ && velum evidence -q masked/ --sign key.pem --name Ada"},
 }
 
 // page are examples that serve a page until they are interrupted.
@@ -177,6 +181,7 @@ func (w *world) try(t *testing.T, example string) {
 		example = lineOf.ReplaceAllString(example, "--line "+firstNumber.FindString(listed))
 	}
 	example = strings.Replace(example, "velum init ", "velum init --yes --force ", 1) // nobody is there to be asked
+	example = strings.Replace(example, " --interview", "", 1)                         // nor here
 	if page.MatchString(example) {
 		here.serve(t, example)
 		return

@@ -48,7 +48,7 @@ var calls = map[string]string{
 	"items of dates":           "models/form/dates/scan.go:func (p *Parser) push(",
 	"numbers of patterns":      "models/form/patterns/number.go:func (s *scan) number(",
 	"words of patterns":        "models/form/patterns/words.go:func (s *scan) meaningOf(",
-	"notes cut by resolve":     "stages/resolve/known.go:func (r *reader) appendWords(",
+	"notes cut by resolve":     "stages/resolve/words.go:func (t *wordTable) appendWords(",
 	"spans with a probability": "models/tag/chain/span.go:func (s *SpanProbs) span(",
 }
 

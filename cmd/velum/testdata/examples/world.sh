@@ -72,6 +72,7 @@ velum teach train --quiet --train train --dev dev --out my.model > /dev/null
 velum teach train --quiet --train few.jsonl --dev dev --iterations 1 --out first.velum > /dev/null
 velum teach train --quiet --kind bilstm --train train --dev dev --out net.model > /dev/null
 for name in night all without-a without-b; do cp my.model $name.velum; done
+mkdir -p out/english && cp my.model out/english/english.velum
 cp gold.jsonl a.jsonl
 synth --notes 60 --seed 13 --out b.jsonl
 velum teach train --quiet --labels meddocan --train dev --out m.velum > /dev/null
