@@ -343,15 +343,15 @@ const quotes = "\"'“”‘’«»"
 // unquoted returns text[start:end] without the quotation mark at its begin or end of
 // which no partner stands within.
 func unquoted(text []byte, start, end int32) (int32, int32) {
-	if bytes.IndexAny(text[start:end], quotes) < 0 {
+	if !bytes.ContainsAny(text[start:end], quotes) {
 		return start, end
 	}
 	first, width := utf8.DecodeRune(text[start:end])
-	if from := start + int32(width); strings.ContainsRune(quotes, first) && from < end && bytes.IndexAny(text[from:end], quotes) < 0 {
+	if from := start + int32(width); strings.ContainsRune(quotes, first) && from < end && !bytes.ContainsAny(text[from:end], quotes) {
 		return from, end
 	}
 	last, width := utf8.DecodeLastRune(text[start:end])
-	if to := end - int32(width); strings.ContainsRune(quotes, last) && to > start && bytes.IndexAny(text[start:to], quotes) < 0 {
+	if to := end - int32(width); strings.ContainsRune(quotes, last) && to > start && !bytes.ContainsAny(text[start:to], quotes) {
 		return start, to
 	}
 	return start, end

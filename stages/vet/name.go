@@ -77,9 +77,9 @@ func (v *Vetter) named() bool {
 	given, unknown, others := false, 0, 0
 	for i := 0; i < len(v.words); i++ {
 		t := v.words[i]
-		form := string(v.text[t.Start:t.End])
-		folded := string(gazetteer.Fold(nil, []byte(form)))
-		if particles[folded] {
+		form := v.text[t.Start:t.End]
+		folded := gazetteer.Fold(nil, form)
+		if particles[string(folded)] {
 			continue
 		}
 		if p := v.lists[0].PhraseAt(v.text, v.words, i); p.Class&gazetteer.Centre != 0 {
@@ -87,7 +87,7 @@ func (v *Vetter) named() bool {
 		}
 		w := v.wordOf(t)
 		switch {
-		case w.classes&heads != 0 || saints[folded]:
+		case w.classes&heads != 0 || saints[string(folded)]:
 			return false
 		case before.beside(w) || w.beside(before):
 			return true

@@ -10,19 +10,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-func modelOf(t *testing.T, p dictionary.Params, words map[string]dictionary.Word) *dictionary.Model {
-	t.Helper()
-	byHash := map[uint64]dictionary.Word{}
-	for form, w := range words {
-		byHash[gazetteer.Hash([]byte(form))] = w
-	}
-	m, err := dictionary.New(dictionary.Header{Categories: []string{"PERSON"}, Params: p}, byHash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 // tokensOf splits at blanks; a token "/" begins a line and is left out.
 func tokensOf(text string) (tokens []pipeline.Token) {
 	flags, at := pipeline.LineStart, 0

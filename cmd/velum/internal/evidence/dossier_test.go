@@ -163,7 +163,7 @@ func TestDossier(t *testing.T) {
 	for _, name := range pages {
 		text, _ := os.ReadFile(name)
 		put(t, name, append(bytes.Clone(text), ' '))
-		got, err = did(t, false, Options{Verify: true})
+		_, err = did(t, false, Options{Verify: true})
 		put(t, name, text)
 		if exit.CodeOf(err) != exit.Integrity && strings.Contains(string(text), "A. Soler, DPO") {
 			t.Errorf("a changed page: %v", err)

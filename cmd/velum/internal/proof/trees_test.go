@@ -227,7 +227,7 @@ func TestAbsent(t *testing.T) {
 	refuse := append(slices.Clone(set), "people.unmatched=refuse")
 	got, err = absent(refuse...)
 	wants(t, "unmatched", got, err, exit.Privacy)
-	got, err = absent("read.columns.patient=patient")
+	_, err = absent("read.columns.patient=patient")
 	if code := exit.CodeOf(err); code != exit.Done && code != exit.Config { // who objected is remembered
 		t.Errorf("without the list: %v", err)
 	}

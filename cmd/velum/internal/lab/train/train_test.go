@@ -87,7 +87,7 @@ func TestDictionary(t *testing.T) {
 	}
 	got, err := trained(t, sound(func(*Options) {}))
 	wants(t, "divergence", got, err, exit.Done, `^d.velum: 0\.0 MB, divergence model of 4 words, 2\d words counted in the archive$`)
-	got, err = trained(t, sound(func(o *Options) { o.Out, o.Name = "e.velum", "d" }))
+	_, err = trained(t, sound(func(o *Options) { o.Out, o.Name = "e.velum", "d" }))
 	a, _ := os.ReadFile("d.velum")
 	b, _ := os.ReadFile("e.velum")
 	if err != nil || !bytes.Equal(a, b) || len(a) == 0 {
