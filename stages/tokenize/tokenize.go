@@ -137,26 +137,6 @@ func (o Options) look(b *pipeline.Batch, text []byte) (seen []byte, from []int32
 	return b.View.Data[data:], b.ViewFrom.Items[items:]
 }
 
-// Tokenizer cuts single notes. The zero value is ready; it keeps nothing
-// between notes but memory.
-type Tokenizer struct {
-	seen []byte
-	from []int32
-}
-
-// Tokens appends the tokens of text to dst. Any bytes are allowed: a byte
-// that is no UTF-8 is a token of its own. Text must be shorter than 2 GiB.
-func (t *Tokenizer) Tokens(dst []pipeline.Token, text []byte) []pipeline.Token {
-	first := len(dst)
-	if view.Plain(text) {
-		dst, _ = cut(dst, text)
-		return dst
-	}
-	t.seen, t.from = view.Append(t.seen[:0], t.from[:0], text)
-	dst, _ = cut(dst, t.seen)
-	return dst[:first+len(view.BackTokens(t.from, dst[first:]))]
-}
-
 func cut(dst []pipeline.Token, text []byte) ([]pipeline.Token, found) {
 	s := scanner{text: text, dst: dst, first: len(dst)}
 	s.scan()

@@ -96,12 +96,14 @@ func readSentences(path string, train, held *[][]string) (err error) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	var tokens []pipeline.Token
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<22)
 	for lines.Scan() {
 		line := sentence(lines.Text())
-		tokens = new(tokenize.Tokenizer).Tokens(tokens[:0], []byte(line))
+		tokens, err := tokensOf([]byte(line))
+		if err != nil {
+			return err
+		}
 		var words []string
 		for _, t := range tokens {
 			if language.Word([]byte(line), t) {
@@ -292,14 +294,24 @@ func long(r *rand.Rand, sentences [][]string, n [2]int) (words []string) {
 // answers prints the shares of the answers to texts of one truth.
 func answers(w io.Writer, truth string, n [2]int, draws int, next func() string) error {
 	var count [5]int
-	var tokens []pipeline.Token
 	for range draws {
 		text := []byte(next())
-		tokens = new(tokenize.Tokenizer).Tokens(tokens[:0], text)
+		tokens, err := tokensOf(text)
+		if err != nil {
+			return err
+		}
 		lang, _ := language.Of(text, tokens)
 		count[lang]++
 	}
 	share := func(l pipeline.Language) float64 { return 100 * float64(count[l]) / float64(draws) }
 	_, err := fmt.Fprintf(w, "%-6s %2d-%2d   %6.2f %6.2f %6.2f %6.2f %6.2f\n", truth, n[0], n[1], share(languages[0]), share(languages[1]), share(languages[2]), share(pipeline.MixedLanguage), share(pipeline.UnknownLanguage))
 	return err
+}
+
+// tokensOf cuts a text as the stage does.
+func tokensOf(text []byte) ([]pipeline.Token, error) {
+	b := &pipeline.Batch{Reason: []pipeline.Reason{pipeline.Sound}}
+	b.Text.Append(text)
+	err := tokenize.New(tokenize.Options{}).New()(b)
+	return b.Tokens.At(0), err
 }

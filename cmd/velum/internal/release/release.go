@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,15 +29,17 @@ import (
 // Ledger records the releases of an archive, and the one that a run would make now: an
 // extract, or a run whose policy writes what looks like values, or makes columns
 // k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
-// the output where there is none, beside the key (HouseName), or where mask.ledger says.
+// the output where there is none, or where mask.ledger says. Without mask.ledger a release
+// is written into the ledger of the house as well, if there is one beside the key (HouseName).
 //
 // Without mask.ledger those of the outputs that stand in the same folder are asked
-// too: mostly a second extract is made beside the first, and nothing is written where
+// too, for mostly a second extract is made beside the first; and those of all keys that
+// lie beside this one, for another key is what tells most. Nothing is written where
 // nobody asked for it. A ledger in a folder for the state of a user was ruled out: in a
 // container it is gone with the container, colleagues have one each, and it would
 // refuse for ever what was tried and deleted.
 type Ledger struct {
-	name    string
+	names   []string      // of the ledgers that the release is written into: that of the house last, if there is one
 	release audit.Release // without what is known at the end
 	before  []released
 	known   *audit.Release // one of this ledger that reads the same, an allowed one if there is; nil: none
@@ -56,9 +60,9 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	if err != nil || tagged == nil && len(imitated) == 0 && f.Anonymity.K == 0 {
 		return nil, err
 	}
-	l := &Ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow", alone: f.Mask.Ledger == "" && tagged == nil}
+	l := &Ledger{names: []string{filepath.Clean(cmp.Or(f.Mask.Ledger, own))}, allowed: f.Mask.Again == "allow", alone: f.Mask.Ledger == "" && tagged == nil}
 	if tagged != nil && f.Mask.Ledger == "" {
-		l.name = audit.LogIn(tagged.Dir())
+		l.names[0] = audit.LogIn(tagged.Dir())
 	}
 	chains, err := f.Operators()
 	if err != nil {
@@ -91,65 +95,76 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 		return nil, err
 	}
 	l.release.Key = o.Key.ID()
-	private := ""
-	if f.Mask.Ledger == "" {
-		if house := houseLedger(f.Key.File, l.release.Key); house != "" {
-			l.name, l.alone = house, false
-		}
-		private = filepath.Dir(filepath.Dir(own))
+	if f.Mask.Ledger != "" {
+		return l, l.open("", "")
 	}
-	return l, l.open(private)
+	keys := ""
+	if f.Key.File != "" {
+		keys = filepath.Dir(f.Key.File)
+		if err := l.ofHouse(keys); err != nil {
+			return nil, exit.Misconfigured(fmt.Errorf("the ledger of the house: %w", err), "let it be read, or name one with mask.ledger")
+		}
+	}
+	return l, l.open(filepath.Dir(filepath.Dir(filepath.Dir(own))), keys) // beside the private tree
 }
 
-// houseLedger is the ledger of the house, which lies beside its key under the key's id, whatever folders outputs lie in; "" if
-// nobody has made it (velum night does, with the key). It is never made on the way: what was tried and deleted would be refused
-// for ever where nobody asked for it.
-func houseLedger(key, id string) string {
-	name := filepath.Join(filepath.Dir(key), HouseName(id))
-	if _, err := os.Stat(name); key == "" || err != nil {
-		return ""
+// ofHouse takes up the ledger of the house, which lies beside its key under the key's id, whatever folders outputs lie in. Only
+// who made that file has one (velum night does, with the key). It is never made on the way: what was tried and deleted would be
+// refused for ever where nobody asked for it.
+func (l *Ledger) ofHouse(keys string) error {
+	house := filepath.Join(keys, HouseName(l.release.Key))
+	_, err := os.Stat(house)
+	if err == nil {
+		l.names, l.alone = append(l.names, house), false
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return name
+	return err
 }
 
 // HouseName is the name of the ledger of the house with a key of that id.
 func HouseName(id string) string { return "velum-" + id + ".releases" }
 
-// open reads what was released before, and that of the outputs beside a private tree;
-// "": of none.
-func (l *Ledger) open(private string) error {
-	if err := l.read(l.name, "the ledger"); err != nil {
-		return err
+// open reads what was released before, by the ledgers of the release and by those in two folders, see readBeside.
+func (l *Ledger) open(outputs, keys string) error {
+	for _, name := range l.names {
+		if err := l.read(name); err != nil {
+			return err
+		}
 	}
 	for i := range l.before {
 		if r := &l.before[i].Release; len(r.Differs(&l.release)) == 0 && (l.known == nil || r.Allowed) {
 			l.known = r
 		}
 	}
-	if private != "" {
-		l.readBeside(private)
-	}
+	l.readBeside(outputs, keys)
 	return nil
 }
 
-func (l *Ledger) read(name, where string) error {
+func (l *Ledger) read(name string) error {
 	all, err := audit.Releases(name)
 	for i := range all {
-		l.before = append(l.before, released{all[i], fmt.Sprintf("release %d of %s in %s", i+1, all[i].Time.Format(time.DateOnly), where)})
+		l.before = append(l.before, released{all[i], fmt.Sprintf("release %d of %s in the ledger %s", i+1, all[i].Time.Format(time.DateOnly), name)})
 	}
 	return err
 }
 
-// readBeside reads the ledgers of the outputs in the folder of a private tree. One
-// that cannot be read is another's, and the warning of Alone holds.
-func (l *Ledger) readBeside(private string) {
-	folder := filepath.Dir(private)
-	entries, _ := os.ReadDir(folder)
-	for _, e := range entries {
-		output, found := strings.CutSuffix(e.Name(), ".private")
-		name := audit.LogIn(filepath.Join(folder, e.Name()))
-		if found && name != filepath.Clean(l.name) {
-			_ = l.read(name, "that of "+filepath.Join(folder, output))
+// readBeside reads the ledgers of the outputs in a folder, and those of the keys in another; "" is none. One that cannot be read
+// is another's, and the warning of Alone holds.
+func (l *Ledger) readBeside(outputs, keys string) {
+	for _, in := range []struct{ folder, ext string }{{outputs, ".private"}, {keys, ".releases"}} {
+		entries, _ := os.ReadDir(in.folder)
+		for _, e := range entries {
+			name := filepath.Join(in.folder, e.Name())
+			if filepath.Ext(name) != in.ext {
+				continue
+			}
+			if in.ext == ".private" {
+				name = audit.LogIn(name)
+			}
+			if !slices.Contains(l.names, name) {
+				_ = l.read(name)
+			}
 		}
 	}
 }
@@ -212,9 +227,10 @@ func (l *Ledger) Note(m *commit.Manifest, ids audit.Sketch, k *report.Anonymity)
 	if k != nil {
 		r.Plan = k.Plan()
 	}
-	_, err := audit.Append(l.name, audit.Entry{Event: "release", Config: m.Config, Model: r.Model, Key: r.Key, Release: &r})
-	if err != nil {
-		return exit.Misconfigured(fmt.Errorf("the ledger of releases: %w", err), "name a file that can be written with mask.ledger")
+	for _, name := range l.names {
+		if _, err := audit.Append(name, audit.Entry{Event: "release", Config: m.Config, Model: r.Model, Key: r.Key, Release: &r}); err != nil {
+			return exit.Misconfigured(fmt.Errorf("the ledger of releases: %w", err), "name a file that can be written with mask.ledger")
+		}
 	}
 	return nil
 }
