@@ -4,7 +4,8 @@
 // allowed. No attack passes that could not have failed: where too little was left
 // to tell, it says that it had no power.
 //
-// The row of an attack in the table below says what it needs; what it does stands in a file of its name. The attack on
+// Every attack is a value of type attack in a file of its name: what it is called, what it needs, how it is run. Its figures are a
+// struct whose JSON names are also the columns of the printed table, and judged makes the finding of them. The attack on
 // names plants some: what it sees of a mention is a few small numbers (repetition.go, frequency.go); how suspect they
 // are is learned of extracts in which names were planted, and judged on other patients (judge.go).
 package attack
@@ -15,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -48,10 +50,9 @@ type finding struct {
 	Output   string    `json:"output,omitempty"` // digest of the extract
 	Sentence string    `json:"sentence"`
 	Results  []*Result `json:"results,omitempty"`
-	Figures  any       `json:"figures,omitempty"`
+	Figures  any       `json:"figures,omitempty"` // a pointer to a struct of numbers
 
-	table  func(w io.Writer) // the figures for a person; columns end in tabs
-	remedy string            // if it did not pass
+	remedy string // if it did not pass
 }
 
 // notTried is the verdict on an attack that does not apply.
@@ -74,18 +75,27 @@ func (f *finding) add(r *Result) {
 	}
 }
 
+// attack is one way to find out what an extract should not tell.
+type attack struct {
+	name  string
+	needs func(a *attacker) string // says why it does not apply; "" if it does
+	run   func(*attacker, context.Context) (*finding, error)
+}
+
 // attacks are tried in this order.
-var attacks = []struct {
-	name string
-	not  func(a *attacker) string // "" or why it does not apply
-	try  func(*attacker, context.Context) (*finding, error)
-}{
-	{"names", (*attacker).noNames, (*attacker).names},
-	{"candidates", (*attacker).noNames, (*attacker).candidates},
-	{"range", (*attacker).noDates, (*attacker).dateRange},
-	{"order", (*attacker).noDates, (*attacker).rowOrder},
-	{"two", (*attacker).noOther, (*attacker).twoExtracts},
-	{"linkage", (*attacker).noTable, (*attacker).linkage},
+var attacks = []attack{names, candidates, dateRange, rowOrder, twoExtracts, linkage}
+
+// judged is the finding of an attack with figures. Of an extract with too little to tell it says no power, unless failed says
+// that what there was is enough; remedy is for an extract that failed, power for one without power.
+func judged(figures any, failure, powerless bool, remedy, power, sentence string, args ...any) *finding {
+	f := &finding{Verdict: passed, Figures: figures, Sentence: fmt.Sprintf(sentence, args...)}
+	switch {
+	case failure:
+		f.Verdict, f.remedy = failed, remedy
+	case powerless:
+		f.Verdict, f.remedy = noPower, power
+	}
+	return f
 }
 
 // attacker holds the state that attacks share.
@@ -137,53 +147,38 @@ func (a *attacker) check() error {
 	return nil
 }
 
-func (a *attacker) wants(name string) bool { return len(a.Only) == 0 || slices.Contains(a.Only, name) }
-
-// findings tries what is wanted and applies.
+// findings tries what is wanted and applies, and refuses to have tried nothing.
 func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
-	skip := func(name, why string) error {
-		if slices.Contains(a.Only, name) {
-			return exit.Misconfiguredf("see `velum prove attack --help`", "%s: %s", name, why)
-		}
-		all = append(all, &finding{Attack: name, Verdict: notTried, Sentence: why})
-		return nil
-	}
-	for _, t := range attacks {
-		if !a.wants(t.name) {
-			continue
-		}
-		if why := t.not(a); why != "" {
-			if err := skip(t.name, why); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		f, err := t.try(a, ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.name, err)
-		}
-		f.Attack = t.name
-		all = append(all, f)
-	}
-	return all, a.settle(all)
-}
-
-// settle says of which output the findings are, and refuses to have tried nothing.
-func (a *attacker) settle(all []*finding) error {
-	if !slices.ContainsFunc(all, func(f *finding) bool { return f.Verdict != notTried }) {
-		return exit.Misconfiguredf("see `velum prove attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
-	}
 	m, err := commit.ReadManifest(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Misconfiguredf("name the output of velum run or velum mask", "%s is no output of velum", a.Dir)
+		return nil, exit.Misconfigured(err, "name the output of velum run or velum mask")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, f := range all {
-		f.Output = audit.OutputDigest(m)
+	tried := 0
+	for _, t := range attacks {
+		asked := slices.Contains(a.Only, t.name)
+		if len(a.Only) > 0 && !asked {
+			continue
+		}
+		f := &finding{Verdict: notTried, Sentence: t.needs(a)}
+		switch {
+		case f.Sentence == "":
+			if f, err = t.run(a, ctx); err != nil {
+				return nil, fmt.Errorf("%s: %w", t.name, err)
+			}
+			tried++
+		case asked:
+			return nil, exit.Misconfiguredf("see `velum prove attack --help`", "%s: %s", t.name, f.Sentence)
+		}
+		f.Attack, f.Output = t.name, audit.OutputDigest(m)
+		all = append(all, f)
 	}
-	return nil
+	if tried == 0 {
+		return nil, exit.Misconfiguredf("see `velum prove attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
+	}
+	return all, nil
 }
 
 // report prints the findings; the error names those that did not pass.
@@ -218,18 +213,35 @@ func (a *attacker) report(all []*finding) error {
 		return errors.Join(err, shut)
 	}
 	for _, f := range all {
-		if f.table != nil {
-			w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-			f.table(w)
-			if err := w.Flush(); err != nil {
-				return err
-			}
+		if err := f.table(a.Out); err != nil {
+			return err
 		}
 		if _, err := a.Printf("%s: %s: %s\n", f.Attack, f.Verdict, f.Sentence); err != nil {
 			return err
 		}
 	}
 	return shut
+}
+
+// table prints the figures in columns that are called as in JSON.
+func (f *finding) table(out io.Writer) error {
+	if f.Figures == nil {
+		return nil
+	}
+	var header, row strings.Builder
+	of := reflect.ValueOf(f.Figures).Elem()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
+		header.WriteString(strings.ReplaceAll(name, "_", " ") + "\t")
+		if v := of.Field(i); v.CanFloat() {
+			fmt.Fprintf(&row, "%.4g\t", v.Float())
+		} else {
+			fmt.Fprintf(&row, "%v\t", v)
+		}
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "%s\n%s\n", &header, &row)
+	return w.Flush()
 }
 
 // row prints a result as a line of the table.
@@ -253,20 +265,4 @@ func (r *Result) sentence() string {
 		s = r.Why + ": " + s
 	}
 	return s
-}
-
-// noDates says why no offset can be found.
-func (a *attacker) noDates() string {
-	if moved, err := a.config.Dates(); err != nil || moved == "" {
-		return "the policy moves no dates"
-	}
-	return ""
-}
-
-// noTable says why no table can be linked.
-func (a *attacker) noTable() string {
-	if a.Link.Table == "" {
-		return "needs a --table of people"
-	}
-	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -170,7 +169,9 @@ func (c *channel) rank(all []person, truth []int) (first int, median float64) {
 
 // candidates goes by surrogates alone: who has the extract and a list of people looks whom the surrogates of a patient fit
 // best, by how surrogates go by names. It needs no name that was missed.
-func (a *attacker) candidates(ctx context.Context) (*finding, error) {
+var candidates = attack{"candidates", (*attacker).noNames, (*attacker).tryCandidates}
+
+func (a *attacker) tryCandidates(ctx context.Context) (*finding, error) {
 	often, own, err := a.own(ctx)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,6 @@ func (a *attacker) candidates(ctx context.Context) (*finding, error) {
 	}
 	all := c.patients(e, len(a.planted.Patients))
 	r := &candidateFigures{Patients: len(all), Least: float64(len(all)) / candidateShare}
-	f := &finding{Verdict: passed, Figures: r, remedy: "take placeholders for names: what surrogates keep of a name tells too much here"}
 	truth := make([]int, len(all))
 	for p := range truth {
 		truth[p] = p
@@ -198,18 +198,9 @@ func (a *attacker) candidates(ctx context.Context) (*finding, error) {
 		rand.New(rand.NewPCG(a.Seed, 19)).Shuffle(len(truth), func(i, j int) { truth[i], truth[j] = truth[j], truth[i] })
 		_, r.Shuffled = c.rank(all, truth)
 	}
-	switch {
-	case float64(r.First) > r.Most || len(all) >= candidateNeeds && r.Median < r.Least:
-		f.Verdict = failed
-	case len(all) < candidateNeeds:
-		f.Verdict = noPower
-		f.remedy = fmt.Sprintf("give %d patients or more whose names stand in their notes, or more of the archive with --notes", candidateNeeds)
-	}
-	f.Sentence = fmt.Sprintf("surrogates alone lead to %d of %d patients at the first guess (%.0f allowed), median rank %.0f (%.0f wanted; %.0f where patients are shuffled)",
-		r.First, r.Patients, r.Most, r.Median, r.Least, r.Shuffled)
-	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "patients\tfirst guess\tallowed\tmedian rank\twanted\tshuffled\t\n")
-		fmt.Fprintf(w, "%d\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t\n", r.Patients, r.First, r.Most, r.Median, r.Least, r.Shuffled)
-	}
-	return f, nil
+	return judged(r, float64(r.First) > r.Most || len(all) >= candidateNeeds && r.Median < r.Least, len(all) < candidateNeeds,
+		"take placeholders for names: what surrogates keep of a name tells too much here",
+		fmt.Sprintf("give %d patients or more whose names stand in their notes, or more of the archive with --notes", candidateNeeds),
+		"surrogates alone lead to %d of %d patients at the first guess (%.0f allowed), median rank %.0f (%.0f wanted; %.0f where patients are shuffled)",
+		r.First, r.Patients, r.Most, r.Median, r.Least, r.Shuffled), nil
 }

@@ -1,12 +1,9 @@
 package attack
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,61 +41,42 @@ const maxLinkGroups = 1 << 20
 // linkage joins the public columns of an extract with a table of people: a person
 // matches a note if every value of the note is the person's at some level of some
 // hierarchy, or is suppressed. So an attacker would do who knows people.
-func (a *attacker) linkage(ctx context.Context) (*finding, error) {
-	groups, columns, err := a.linkGroups(ctx)
+var linkage = attack{"linkage", (*attacker).noTable, (*attacker).tryLinkage}
+
+// noTable says why no table can be linked.
+func (a *attacker) noTable() string {
+	if a.Link.Table == "" {
+		return "needs a --table of people"
+	}
+	return ""
+}
+
+func (a *attacker) tryLinkage(ctx context.Context) (*finding, error) {
+	r := &linkFigures{AtLeast: cmp.Or(a.Link.AtLeast, max(a.config.Anonymity.K, 2))}
+	groups := map[string]int{}
+	err := eachRow(ctx, a.Dir, "quasi", func(_ string, row map[string]string) error {
+		quasi := quasiOf(row)
+		r.Columns = slices.Sorted(maps.Keys(quasi))
+		var values []string
+		for _, name := range r.Columns {
+			values = append(values, quasi[name])
+		}
+		if groups[strings.Join(values, "\x00")]++; len(groups) > maxLinkGroups {
+			return exit.Misconfiguredf("make the extract with anonymity.k", "more than %d combinations of values", maxLinkGroups)
+		}
+		return nil
+	})
+	if err == nil && len(groups) == 0 {
+		err = exit.Misconfiguredf("name the output of a run with anonymity.k", "%s has no quasi/", a.Dir)
+	}
+	if err == nil {
+		err = a.linkPeople(r, groups)
+	}
 	if err != nil {
 		return nil, err
 	}
-	r := &linkFigures{AtLeast: a.Link.AtLeast, Columns: columns}
-	if r.AtLeast == 0 {
-		r.AtLeast = max(a.config.Anonymity.K, 2)
-	}
-	if err := a.linkPeople(r, groups); err != nil {
-		return nil, err
-	}
-	f := &finding{Verdict: passed, Figures: r, remedy: "raise anonymity.k, or suppress more"}
-	switch {
-	case r.Few > 0:
-		f.Verdict = failed
-	case r.Matched < linkNeeds:
-		f.Verdict, f.remedy = noPower, "give a table of people who are in the archive"
-	}
-	f.Sentence = fmt.Sprintf("%d of %d people match a note, %d a single one, %d fewer than %d", r.Matched, r.People, r.Alone, r.Few, r.AtLeast)
-	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "people\tmatched\tsingle note\ttoo few\tfewest notes\t\n")
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t\n", r.People, r.Matched, r.Alone, r.Few, r.Smallest)
-	}
-	return f, nil
-}
-
-// linkGroups counts the combinations of values of the extract.
-func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, columns []string, err error) {
-	groups = map[string]int{}
-	root := filepath.Join(a.Dir, "quasi")
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" || ctx.Err() != nil {
-			return err
-		}
-		return read.EachRow(path, text.Options{}, func(names []string) error {
-			columns = names[2:]
-			return nil
-		}, func(_ int64, cells []parquet.Cell) error {
-			values := make([]string, len(columns))
-			for _, c := range cells {
-				if c.Column >= 2 {
-					values[c.Column-2] = c.Text
-				}
-			}
-			if groups[strings.Join(values, "\x00")]++; len(groups) > maxLinkGroups {
-				return exit.Misconfiguredf("make the extract with anonymity.k", "more than %d combinations of values", maxLinkGroups)
-			}
-			return nil
-		})
-	})
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(groups) == 0 {
-		err = exit.Misconfiguredf("name the output of a run with anonymity.k", "%s has no quasi/", a.Dir)
-	}
-	return groups, columns, err
+	return judged(r, r.Few > 0, r.Matched < linkNeeds, "raise anonymity.k, or suppress more", "give a table of people who are in the archive",
+		"%d of %d people match a note, %d a single one, %d fewer than %d", r.Matched, r.People, r.Alone, r.Few, r.AtLeast), nil
 }
 
 // linkPeople counts how many notes each person of the table matches.

@@ -32,7 +32,9 @@ func (a *attacker) noNames() string {
 // names points at names that were left, by what gives them away together: how they come again in the notes of a patient,
 // and how often surrogates and people bear them. It does so with misses that are planted, and with those that there are,
 // as far as labelled notes tell.
-func (a *attacker) names(ctx context.Context) (*finding, error) {
+var names = attack{"names", (*attacker).noNames, (*attacker).tryNames}
+
+func (a *attacker) tryNames(ctx context.Context) (*finding, error) {
 	often, _, err := a.own(ctx)
 	if err != nil {
 		return nil, err

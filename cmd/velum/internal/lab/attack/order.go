@@ -2,8 +2,6 @@ package attack
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 )
@@ -26,7 +24,9 @@ const (
 // date, and the range of an archive is no secret. Row n of N was then written about
 // n/N of it behind its begin, and what the notes of a patient are beside that is the
 // offset. Whether that leads anywhere is a permutation test (Fisher 1935).
-func (a *attacker) rowOrder(ctx context.Context) (*finding, error) {
+var rowOrder = attack{"order", (*attacker).noDates, (*attacker).tryOrder}
+
+func (a *attacker) tryOrder(ctx context.Context) (*finding, error) {
 	if _, err := a.planter(ctx); err != nil {
 		return nil, err
 	}
@@ -38,19 +38,11 @@ func (a *attacker) rowOrder(ctx context.Context) (*finding, error) {
 		}
 	}
 	r := tryRows(rows, rand.New(rand.NewPCG(a.Seed, 17)))
-	f := &finding{Verdict: passed, Figures: r}
-	switch {
-	case r.Patients < rangeNeeds:
-		f.Verdict, f.remedy = noPower, "give more patients whose notes are dated"
-	case r.Found > r.Most:
-		f.Verdict, f.remedy = failed, "sort the rows of the archive by something that is no date, and give the months in one file, before they are masked"
-	}
-	f.Sentence = fmt.Sprintf("the order of rows leads to the offset of %d of %d patients, to %d days (%.1f if rows were shuffled)", r.Found, r.Patients, r.Days, r.Guess)
-	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "patients\tfound\tguessing\tat the most\t\n")
-		fmt.Fprintf(w, "%d\t%d\t%.1f\t%d\t\n", r.Patients, r.Found, r.Guess, r.Most)
-	}
-	return f, nil
+	powerless := r.Patients < rangeNeeds
+	return judged(r, !powerless && r.Found > r.Most, powerless,
+		"sort the rows of the archive by something that is no date, and give the months in one file, before they are masked",
+		"give more patients whose notes are dated",
+		"the order of rows leads to the offset of %d of %d patients, to %d days (%.1f if rows were shuffled)", r.Found, r.Patients, r.Days, r.Guess), nil
 }
 
 // datedRow is whose note a row is, and when it was written.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -77,7 +76,17 @@ const (
 
 // dateRange goes by the range of the archive, which is no secret: notes of 2024 were
 // written in 2024. Offsets that would put a date of a patient out of it are ruled out.
-func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
+var dateRange = attack{"range", (*attacker).noDates, (*attacker).tryRange}
+
+// noDates says why no offset can be found.
+func (a *attacker) noDates() string {
+	if moved, err := a.config.Dates(); err != nil || moved == "" {
+		return "the policy moves no dates"
+	}
+	return ""
+}
+
+func (a *attacker) tryRange(ctx context.Context) (*finding, error) {
 	o, err := a.newOffsets(ctx)
 	if err != nil {
 		return nil, err
@@ -110,22 +119,14 @@ func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
 		r.Possible = possible[len(possible)/20]
 		r.Least, r.Fifth, r.Half = left[0], left[len(left)/20], left[len(left)/2]
 	}
-	f := &finding{Verdict: passed, Figures: r, remedy: "let dates move further: days=N of the operator shift"}
+	remedy := "let dates move further: days=N of the operator shift"
 	if r.Possible < r.Wanted {
-		f.remedy = "no offset helps where the notes of a patient span the archive: give others' notes of the months before and behind too, or fewer months of a patient"
+		remedy = "no offset helps where the notes of a patient span the archive: give others' notes of the months before and behind too, or fewer months of a patient"
 	}
-	switch {
-	case r.Patients < rangeNeeds:
-		f.Verdict, f.remedy = noPower, "give more patients whose notes are dated"
-	case r.Fifth < r.Wanted:
-		f.Verdict = failed
-	}
-	f.Sentence = fmt.Sprintf("the range of the archive leaves %.0f of %.0f offsets at the 5th percentile of %d patients (%.0f wanted, %.0f possible)", r.Fifth, r.Offsets, r.Patients, r.Wanted, r.Possible)
-	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "patients\toffsets\tleft, least\t5 %\thalf\tpossible, 5 %\t\n")
-		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t\n", r.Patients, r.Offsets, r.Least, r.Fifth, r.Half, r.Possible)
-	}
-	return f, nil
+	powerless := r.Patients < rangeNeeds
+	return judged(r, !powerless && r.Fifth < r.Wanted, powerless, remedy, "give more patients whose notes are dated",
+		"the range of the archive leaves %.0f of %.0f offsets at the 5th percentile of %d patients (%.0f wanted, %.0f possible)",
+		r.Fifth, r.Offsets, r.Patients, r.Wanted, r.Possible), nil
 }
 
 // spread returns the first and the last day of each patient's notes, by their column

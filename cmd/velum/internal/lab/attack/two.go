@@ -3,11 +3,8 @@ package attack
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,9 +13,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/models/word/gazetteer"
-	"github.com/velum-health/velum/stages/read"
-	"github.com/velum-health/velum/stages/read/parquet"
-	"github.com/velum-health/velum/stages/read/text"
 )
 
 // twoFigures say what two extracts of an archive tell together, and one of them does not.
@@ -50,7 +44,9 @@ func (a *attacker) noOther() string {
 // columns. A name that was missed reads the same in both. Where surrogates are drawn
 // anew in the other extract all others change, and the missed ones are what is left:
 // the share of names that change is the share of leftovers that are found.
-func (a *attacker) twoExtracts(ctx context.Context) (*finding, error) {
+var twoExtracts = attack{"two", (*attacker).noOther, (*attacker).tryTwo}
+
+func (a *attacker) tryTwo(ctx context.Context) (*finding, error) {
 	r := &twoFigures{Most: twoMost}
 	here, err := a.readExtract(ctx, a.Dir)
 	if err != nil {
@@ -78,20 +74,11 @@ func (a *attacker) twoExtracts(ctx context.Context) (*finding, error) {
 	}
 	r.join(here, there, max(a.Link.AtLeast, a.config.Anonymity.K))
 	r.Told = float64(r.Changed) / float64(max(r.Names, 1))
-	f := &finding{Verdict: passed, Figures: r, remedy: "give one of them to nobody who has the other; or make both with the same key, purpose, policy and spans"}
-	switch {
-	case r.Told > r.Most || r.Under > 0:
-		f.Verdict = failed
-	case r.Names < twoNeeds:
-		f.Verdict, f.remedy = noPower, "give extracts of the same notes: too few names stand in both"
-	}
-	f.Sentence = fmt.Sprintf("%d notes are in both: %.1f %% of what looks like a name is known to be put there, and what is left is real; %d of %d classes of columns under %d",
-		r.ByID+r.ByText, 100*r.Told, r.Under, r.Classes, r.K)
-	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "by id\tby text\tnames\tchanged\ttold\tclasses\tunder k\t\n")
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.3f\t%d\t%d\t\n", r.ByID, r.ByText, r.Names, r.Changed, r.Told, r.Classes, r.Under)
-	}
-	return f, nil
+	return judged(r, r.Told > r.Most || r.Under > 0, r.Names < twoNeeds,
+		"give one of them to nobody who has the other; or make both with the same key, purpose, policy and spans",
+		"give extracts of the same notes: too few names stand in both",
+		"%d notes are in both: %.1f %% of what looks like a name is known to be put there, and what is left is real; %d of %d classes of columns under %d",
+		r.ByID+r.ByText, 100*r.Told, r.Under, r.Classes, r.K), nil
 }
 
 // extract holds the parts of one extract that are read: texts and columns of notes by a hash of their ids.
@@ -104,63 +91,34 @@ type extract struct {
 // with the lowest hashes. Ids of which there are two tell nothing.
 func (a *attacker) readExtract(ctx context.Context, dir string) (*extract, error) {
 	e := &extract{texts: map[uint64][]byte{}, columns: map[uint64]string{}}
-	each := func(kind string, do func(id string, names []string, cells []parquet.Cell)) error {
-		return filepath.WalkDir(filepath.Join(dir, kind), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" || ctx.Err() != nil {
-				return err
-			}
-			var names []string
-			return read.EachRow(path, text.Options{}, func(all []string) error { names = all; return nil }, func(n int64, cells []parquet.Cell) error {
-				id := fmt.Sprintf("%s %d", filepath.Base(path), n) // without ids only the text joins
-				for _, c := range cells {
-					if names[c.Column] == "note_id" {
-						id = c.Text
-					}
-				}
-				do(id, names, cells)
-				return nil
-			})
-		})
-	}
-	most := uint64(1<<64 - 1)
-	err := each("masked", func(id string, names []string, cells []parquet.Cell) {
+	most := uint64(math.MaxUint64)
+	err := eachRow(ctx, dir, "masked", func(id string, row map[string]string) error {
 		h := xxh3.HashString(id)
 		if h > most {
-			return
+			return nil
 		}
-		for _, c := range cells {
-			if names[c.Column] == "text" {
-				e.texts[h] = []byte(c.Text)
-			}
-		}
+		e.texts[h] = []byte(row["text"])
 		if len(e.texts) > 2*a.Notes {
 			most /= 2
-			for h := range e.texts {
-				if h > most {
-					delete(e.texts, h)
-				}
-			}
+			maps.DeleteFunc(e.texts, func(h uint64, _ []byte) bool { return h > most })
 		}
+		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(e.texts) == 0 {
-		return nil, exit.Misconfiguredf("name the output of velum run or velum mask", "%s has no masked notes", dir)
+	if err == nil && len(e.texts) == 0 {
+		err = exit.Misconfiguredf("name the output of velum run or velum mask", "%s has no masked notes", dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = each("quasi", func(id string, names []string, cells []parquet.Cell) {
+	return e, eachRow(ctx, dir, "quasi", func(id string, row map[string]string) error {
 		var values []string
-		for _, c := range cells {
-			if name := names[c.Column]; name != "note_id" && name != "row" && name != "part" {
-				values = append(values, name+"="+c.Text)
-			}
+		for name, v := range quasiOf(row) {
+			values = append(values, name+"="+v)
 		}
+		slices.Sort(values)
 		e.columns[xxh3.HashString(id)] = strings.Join(values, "\x00")
+		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return e, err
 }
 
 // frame is a hash of what masking leaves of a note: its words without a capital or digit.
