@@ -171,3 +171,38 @@ func (c *Corpus) sequence(i int) (s sequence, T int, marks []mark) {
 	}
 	return s, token - int(s.token), c.marks[s.mark:mark]
 }
+
+// places numbers the rows of the features' blocks: of each feature the place of its first row, and how many there are.
+func (c *Corpus) places() (first []int, n int) {
+	first = make([]int, len(c.features))
+	for f := range c.features {
+		first[f] = n
+		n += c.group(int32(f)).Rows()
+	}
+	return first, n
+}
+
+// group returns the template's group of a feature.
+func (c *Corpus) group(f int32) *features.Group { return &c.template.Groups[c.features[f].group] }
+
+// walk tells every token t of sequence i each feature that it sees: the row of the feature's block, and the value there. Those of
+// forms come first, and none of those comes twice.
+func (c *Corpus) walk(i int, see func(t int, f int32, row int, value float32, marked bool)) {
+	s, T, marks := c.sequence(i)
+	around := func(f, at int32, value float32, marked bool) {
+		g := c.group(f)
+		for row := range g.Rows() {
+			if t := int(at) - g.Hi + row; t >= 0 && t < T {
+				see(t, f, row, value, marked)
+			}
+		}
+	}
+	for at, form := range c.form[s.token:][:T] {
+		for _, f := range c.formFeature[c.formStart[form]:c.formStart[form+1]] {
+			around(f, int32(at), 1, false)
+		}
+	}
+	for _, m := range marks {
+		around(m.feature, m.at, m.value, true)
+	}
+}

@@ -1,6 +1,9 @@
 package crftrain
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Examples are the tokens of a corpus as rows of a sparse matrix, for learners
 // that take each token by itself. A column is a feature at a window offset.
@@ -43,13 +46,9 @@ type cell struct {
 // Examples returns the tokens of the corpus, in the order in which they were added.
 // Features seen less than minCount times at an offset are left out, as by Train.
 func (c *Corpus) Examples(minCount int) *Examples {
-	e := &examiner{c: c, x: &Examples{Start: make([]int, 1, len(c.form)+1), Tag: c.tag}, first: make([]int, len(c.features))}
-	places := 0
-	for f, ft := range c.features {
-		e.first[f] = places
-		places += c.template.Groups[ft.group].Rows()
-	}
-	e.column, e.count = make([]int32, places), make([]float64, places)
+	e := &examiner{c: c, x: &Examples{Start: make([]int, 1, len(c.form)+1), Tag: c.tag}}
+	first, places := c.places()
+	e.first, e.column, e.count = first, make([]int32, places), make([]float64, places)
 	for i := range c.sequences {
 		e.read(i)
 		for _, row := range e.line {
@@ -104,58 +103,21 @@ func (e *examiner) keep(row []cell) {
 	x.Start = append(x.Start, len(x.Column))
 }
 
-// read writes the rows of sequence i into line.
+// read writes the rows of sequence i into line. What stands twice in a row is added up: overlapping matches mark a token twice.
 func (e *examiner) read(i int) {
-	c := e.c
-	s, T, marks := c.sequence(i)
-	for len(e.line) < T {
-		e.line = append(e.line, nil)
-	}
-	e.line = e.line[:T]
+	_, T, _ := e.c.sequence(i)
+	e.line = slices.Grow(e.line[:0], T)[:T]
 	for t := range e.line {
 		e.line[t] = e.line[t][:0]
 	}
-	for at, form := range c.form[s.token:][:T] {
-		for k := c.formStart[form]; k < c.formStart[form+1]; k++ {
-			e.see(int(c.formFeature[k]), at, 1)
-		}
-	}
-	own := make([]int, T) // numbers of a row that are of forms, of which none comes twice
-	for t := range own {
-		own[t] = len(e.line[t])
-	}
-	for _, m := range marks {
-		e.see(int(m.feature), int(m.at), m.value)
-	}
-	for t := range e.line {
-		e.line[t] = added(e.line[t], own[t])
-	}
-}
-
-// see writes a feature at a place into the rows of the tokens that see it.
-func (e *examiner) see(f, at int, value float32) {
-	g := &e.c.template.Groups[e.c.features[f].group]
-	for row := range g.Rows() {
-		if t := at - g.Hi + row; t >= 0 && t < len(e.line) {
-			e.line[t] = append(e.line[t], cell{e.first[f] + row, value})
-		}
-	}
-}
-
-// added returns a row with what stands twice behind its first numbers added up:
-// overlapping matches mark a token twice.
-func added(row []cell, first int) []cell {
-	kept := row[:first]
-	for _, n := range row[first:] {
-		twice := false
-		for k := first; k < len(kept) && !twice; k++ {
-			if twice = kept[k].place == n.place; twice {
-				kept[k].value += n.value
+	e.c.walk(i, func(t int, f int32, row int, value float32, marked bool) {
+		place := e.first[f] + row
+		if marked {
+			if k := slices.IndexFunc(e.line[t], func(was cell) bool { return was.place == place }); k >= 0 {
+				e.line[t][k].value += value
+				return
 			}
 		}
-		if !twice {
-			kept = append(kept, n)
-		}
-	}
-	return kept
+		e.line[t] = append(e.line[t], cell{place, value})
+	})
 }

@@ -38,8 +38,6 @@ type objective struct {
 
 	weightStart []int32  // [features+1] first weight of a feature
 	slot        []uint16 // [weights]    place in the feature's block
-	dense       []int32  // [features]   start of its block in denseW, -1 if sparse
-	denseLen    int
 
 	pairs    []pair // transitions with a weight; they follow the state weights
 	observed []float64
@@ -48,11 +46,9 @@ type objective struct {
 	occurrence      []int32   // row
 	occurrenceValue []float32 // nil for forms: units < forms have value 1
 
-	denseW []float64   // [denseLen] weights of dense features, spread out
 	forms  []float64   // [forms][block]
 	excess []float64   // [c.rows][stride] expected minus observed; margins stay 0
 	grads  [][]float64 // [gatherShares][state weights]
-	denseG [][]float64 // [gatherShares][denseLen]
 
 	scratch []scratch // a worker
 	shares  []share   // of the sequences
@@ -95,9 +91,7 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 	o.excess = make([]float64, c.rows*o.stride)
 	for range gatherShares {
 		o.grads = append(o.grads, make([]float64, len(o.slot)))
-		o.denseG = append(o.denseG, make([]float64, o.denseLen))
 	}
-	o.denseW = make([]float64, o.denseLen)
 	o.scratch = make([]scratch, max(opt.Workers, 1))
 	for i := range o.scratch {
 		o.scratch[i].block = make([]float64, o.block)
@@ -155,151 +149,39 @@ func (o *objective) index() {
 	}
 }
 
-// group returns the template's group of a feature.
-func (o *objective) group(f int) *features.Group {
-	return &o.c.template.Groups[o.c.features[f].group]
-}
-
 // shift returns where the block of a group begins in the block of a form.
 func (o *objective) shift(g *features.Group) int { return (o.c.template.Hi - g.Hi) * o.stride }
-
-// denser is how many places a block may have for each weight before it is
-// cheaper to walk through the weights one by one.
-const denser = 6
 
 // layout finds the slots that have a weight: those that were seen, with rows
 // seen less than MinCount times left out.
 func (o *objective) layout(opt TrainOptions) {
 	c := o.c
-	o.weightStart = make([]int32, 1, len(c.features)+1)
-	units := o.transpose()
-	counts := o.countSlots()
-	sum := make([]float64, o.block)
-	labels := c.set.Len()
-	for f := range c.features {
-		g := o.group(f)
-		rows := g.Rows()
-		clear(sum)
-		for k := units.start[f]; k < units.start[f+1]; k++ {
-			u := units.item[k]
-			shift := 0
-			if int(u) < len(c.formOf) {
-				shift = o.shift(g)
-			}
-			for j := counts.start[u]; j < counts.start[u+1]; j++ {
-				if at := int(counts.item[j]) - shift; at >= 0 && at < rows*o.stride {
-					sum[at] += counts.value[j]
-				}
-			}
-		}
-		o.layoutFeature(sum, rows, labels, opt)
-	}
-}
-
-func (o *objective) layoutFeature(sum []float64, rows, labels int, opt TrainOptions) {
-	first := len(o.slot)
-	for r := range rows {
-		row := sum[r*o.stride:][:labels]
-		total := 0.0
-		for _, n := range row {
-			total += n
-		}
-		if total == 0 || total < float64(opt.MinCount) {
-			continue
-		}
-		for y, n := range row {
-			if n > 0 {
-				o.slot = append(o.slot, uint16(r*o.stride+y))
-			}
-		}
-	}
-	o.weightStart = append(o.weightStart, int32(len(o.slot)))
-	if (len(o.slot)-first)*denser > rows*o.stride {
-		o.dense = append(o.dense, int32(o.denseLen))
-		o.denseLen += rows * o.stride
-	} else {
-		o.dense = append(o.dense, -1)
-	}
-}
-
-// lists is a list of items for each of some things.
-type lists struct {
-	start []int32
-	item  []int32
-	value []float64
-}
-
-// transpose lists the units that have each feature.
-func (o *objective) transpose() (units lists) {
-	c := o.c
-	forms := len(c.formOf)
-	start := make([]int32, len(c.features)+1)
-	for _, f := range c.formFeature {
-		start[f+1]++
-	}
-	for f := range c.features {
-		if o.occurrenceStart[forms+f+1] > o.occurrenceStart[forms+f] {
-			start[f+1]++
-		}
-	}
-	for i := 1; i < len(start); i++ {
-		start[i] += start[i-1]
-	}
-	units = lists{start: append([]int32(nil), start...), item: make([]int32, start[len(start)-1])}
-	put := func(f int32, u int) {
-		units.item[start[f]] = int32(u)
-		start[f]++
-	}
-	for u := range forms {
-		for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
-			put(c.formFeature[k], u)
-		}
-	}
-	for f := range c.features {
-		if o.occurrenceStart[forms+f+1] > o.occurrenceStart[forms+f] {
-			put(int32(f), forms+f)
-		}
-	}
-	return units
-}
-
-// countSlots counts, for every unit, the labels that it was seen with at each
-// row of its block.
-func (o *objective) countSlots() lists {
-	c := o.c
-	label := make([]int16, c.rows)
-	for i := range label {
-		label[i] = -1
-	}
+	first, places := c.places()
+	L := c.set.Len()
+	count, seen := make([]float64, places), make([]uint64, (places*L+63)/64)
 	for i := range c.sequences {
-		s, T, _ := c.sequence(i)
-		for t, y := range c.tag[s.token:][:T] {
-			label[int(s.row)+t] = int16(y)
-		}
+		s, _, _ := c.sequence(i)
+		c.walk(i, func(t int, f int32, row int, value float32, _ bool) {
+			place := first[f] + row
+			count[place] += math.Abs(float64(value))
+			if value != 0 {
+				at := place*L + int(c.tag[int(s.token)+t])
+				seen[at/64] |= 1 << (at % 64)
+			}
+		})
 	}
-	out := lists{start: make([]int32, 1, len(o.occurrenceStart))}
-	block := make([]float64, o.block)
-	for u := range len(o.occurrenceStart) - 1 {
-		hi, rows := o.window(u)
-		clear(block)
-		for k := o.occurrenceStart[u]; k < o.occurrenceStart[u+1]; k++ {
-			v := math.Abs(o.value(u, k))
-			for r := range rows {
-				row := int(o.occurrence[k]) - hi + r
-				if y := label[row]; y >= 0 {
-					block[r*o.stride+int(y)] += v
+	o.weightStart = make([]int32, 1, len(c.features)+1)
+	for f := range c.features {
+		for row := range c.group(int32(f)).Rows() {
+			place := first[f] + row
+			for y := 0; y < L && count[place] >= float64(opt.MinCount); y++ {
+				if at := place*L + y; seen[at/64]>>(at%64)&1 != 0 {
+					o.slot = append(o.slot, uint16(row*o.stride+y))
 				}
 			}
 		}
-		for at, n := range block[:rows*o.stride] {
-			if n > 0 {
-				out.item = append(out.item, int32(at))
-				out.value = append(out.value, n)
-			}
-		}
-		out.start = append(out.start, int32(len(out.item)))
+		o.weightStart = append(o.weightStart, int32(len(o.slot)))
 	}
-	return out
 }
 
 // window returns the largest offset and the number of rows of a unit's block.
@@ -307,7 +189,7 @@ func (o *objective) window(u int) (hi, rows int) {
 	if u < len(o.c.formOf) {
 		return o.c.template.Hi, o.block / o.stride
 	}
-	g := o.group(u - len(o.c.formOf))
+	g := o.c.group(int32(u - len(o.c.formOf)))
 	return g.Hi, g.Rows()
 }
 
@@ -372,16 +254,6 @@ func (o *objective) evaluate(w, g []float64) float64 {
 func (o *objective) expand(w []float64) {
 	const shares = 64
 	kernels.Parallel(o.workers, shares, func(_, s int) {
-		lo, hi := kernels.Share(len(o.dense), s, shares)
-		for f := lo; f < hi; f++ {
-			if at := o.dense[f]; at >= 0 {
-				for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
-					o.denseW[int(at)+int(o.slot[k])] = w[k]
-				}
-			}
-		}
-	})
-	kernels.Parallel(o.workers, shares, func(_, s int) {
 		lo, hi := kernels.Share(len(o.c.formOf), s, shares)
 		for u := lo; u < hi; u++ {
 			o.expandForm(u, w)
@@ -395,7 +267,7 @@ func (o *objective) expandForm(u int, w []float64) {
 	clear(block)
 	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
 		f := int(c.formFeature[k])
-		o.addFeature(block[o.shift(o.group(f)):], f, 1, w)
+		o.addFeature(block[o.shift(o.c.group(int32(f))):], f, 1, w)
 	}
 }
 
@@ -403,15 +275,6 @@ func (o *objective) expandForm(u int, w []float64) {
 func (o *objective) addFeature(rows []float64, f int, v float64, w []float64) {
 	lo, hi := o.weightStart[f], o.weightStart[f+1]
 	if lo == hi {
-		return
-	}
-	if at := o.dense[f]; at >= 0 {
-		n := o.group(f).Rows() * o.stride
-		if v == 1 {
-			kernels.Add64(rows, o.denseW[at:int(at)+n])
-		} else {
-			kernels.Axpy64(v, o.denseW[at:int(at)+n], rows)
-		}
 		return
 	}
 	w = w[lo:hi]
@@ -439,7 +302,7 @@ func (o *objective) sequence(x *scratch, i int, w, pairs []float64) float64 {
 		kernels.Add64(x.rows[at:], o.forms[int(f)*o.block:][:o.block])
 	}
 	for _, m := range marks {
-		at := (int(m.at) + c.margin - o.group(int(m.feature)).Hi) * o.stride
+		at := (int(m.at) + c.margin - o.c.group(m.feature).Hi) * o.stride
 		o.addFeature(x.rows[at:], int(m.feature), float64(m.value), w)
 	}
 	state := x.rows[c.margin*o.stride:][:n]
@@ -477,7 +340,6 @@ func (s *scratch) reset(n, stride, labels int) {
 // the frequent forms, which come first, are dealt out evenly.
 func (o *objective) gather(x *scratch, s int, w, g []float64) {
 	clear(o.grads[s])
-	clear(o.denseG[s])
 	forms := len(o.c.formOf)
 	for u := s; u < len(o.occurrenceStart)-1; u += gatherShares {
 		lo, hi := o.occurrenceStart[u], o.occurrenceStart[u+1]
@@ -509,18 +371,13 @@ func (o *objective) spread(u, s int, block []float64) {
 	c := o.c
 	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
 		f := int(c.formFeature[k])
-		o.spreadFeature(f, s, block[o.shift(o.group(f)):])
+		o.spreadFeature(f, s, block[o.shift(o.c.group(int32(f))):])
 	}
 }
 
 func (o *objective) spreadFeature(f, s int, block []float64) {
 	lo, hi := o.weightStart[f], o.weightStart[f+1]
 	if lo == hi {
-		return
-	}
-	if at := o.dense[f]; at >= 0 {
-		n := o.group(f).Rows() * o.stride
-		kernels.Add64(o.denseG[s][at:], block[:n])
 		return
 	}
 	g, slots := o.grads[s][lo:hi], o.slot[lo:hi]
@@ -533,22 +390,10 @@ func (o *objective) spreadFeature(f, s int, block []float64) {
 func (o *objective) reduce(g []float64) {
 	const shares = 64
 	kernels.Parallel(o.workers, shares, func(_, s int) {
-		lo, hi := kernels.Share(len(o.dense), s, shares)
-		first, last := o.weightStart[lo], o.weightStart[hi]
-		copy(g[first:last], o.grads[0][first:last])
+		lo, hi := kernels.Share(len(g), s, shares)
+		copy(g[lo:hi], o.grads[0][lo:hi])
 		for _, x := range o.grads[1:] {
-			kernels.Axpy64(1, x[first:last], g[first:last])
-		}
-		for f := lo; f < hi; f++ {
-			at := o.dense[f]
-			if at < 0 {
-				continue
-			}
-			for _, x := range o.denseG {
-				for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
-					g[k] += x[int(at)+int(o.slot[k])]
-				}
-			}
+			kernels.Axpy64(1, x[lo:hi], g[lo:hi])
 		}
 	})
 }

@@ -205,7 +205,7 @@ func (t *training) model(w []float64) (*crf.Model, error) {
 	b := crf.NewBuilder(c.template, c.set)
 	for f, ft := range c.features {
 		b.Feature(ft.key)
-		biased := o.group(f).Name == "bias"
+		biased := o.c.group(int32(f)).Name == "bias"
 		for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
 			row, y := int(o.slot[k])/o.stride, int(o.slot[k])%o.stride
 			v := float32(w[k])
@@ -234,7 +234,7 @@ func (o *objective) warm(w []float64, m *crf.Model) {
 		label[y] = m.TagNamed(o.c.set, y)
 	}
 	for f, ft := range o.c.features {
-		g := o.group(f)
+		g := o.c.group(int32(f))
 		known := m.Known(g, ft.key)
 		for k := o.weightStart[f]; known != nil && k < o.weightStart[f+1]; k++ {
 			if row, y := int(o.slot[k])/o.stride, label[int(o.slot[k])%o.stride]; y >= 0 {
