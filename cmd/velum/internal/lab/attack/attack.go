@@ -151,7 +151,7 @@ func (a *attacker) check() error {
 func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 	m, err := commit.ReadManifest(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Misconfigured(err, "name the output of velum run or velum mask")
+		return nil, exit.Misconfiguredf("name the output of velum run or velum mask", "%s has no manifest.json", a.Dir)
 	}
 	if err != nil {
 		return nil, err
