@@ -7,10 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/velum-health/velum/models/learn/bilstmtrain/layers"
-
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
@@ -36,12 +37,17 @@ func TestVariants(t *testing.T) {
 			r.Rate, r.Epochs = 0.2, 20
 		}
 		var first, last float64
-		_, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 2, Progress: func(p Progress) bool {
-			if last = p.Loss; p.Epoch == 0 {
-				first = p.Loss
+		_, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 2, TrainOptions: tagger.TrainOptions{Progress: func(said string) bool {
+			_, said, _ = strings.Cut(said, ", loss ")
+			var epoch int
+			if _, err := fmt.Sscanf(said, "%f, epoch %d", &last, &epoch); err != nil {
+				t.Fatal(err)
+			}
+			if epoch == 1 {
+				first = last
 			}
 			return true
-		}})
+		}}})
 		if err != nil || !(last < 0.6*first) {
 			t.Errorf("%s: loss from %.3f to %.3f, %v", name, first, last, err)
 		}
@@ -117,7 +123,7 @@ func TestLabeller(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr, err := newTraining(c, TrainOptions{Recipe: r, Init: m})
+			tr, err := newTraining(c, TrainOptions{Recipe: r, TrainOptions: tagger.TrainOptions{Init: m}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,11 +206,9 @@ func TestSameForAnyWorkers(t *testing.T) {
 		}
 		return b.String()
 	}
-	dev := func() func(*bilstm.Model) (float64, error) {
-		return func(m *bilstm.Model) (float64, error) { return float64(right(m, sentences)), nil }
-	}
-	want := weights(TrainOptions{Dev: dev()})
-	if weights(TrainOptions{Workers: 2, Dev: dev()}) != want {
+	dev := func(m tagger.Model) (float64, error) { return float64(right(m.(*bilstm.Model), sentences)), nil }
+	want := weights(TrainOptions{TrainOptions: tagger.TrainOptions{Dev: dev}})
+	if weights(TrainOptions{TrainOptions: tagger.TrainOptions{Workers: 2, Dev: dev}}) != want {
 		t.Error("two workers give other weights than one")
 	}
 }
@@ -229,7 +233,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Epochs, r.Rate = 1, 1e-6
-	m, err := Train(c, TrainOptions{Recipe: r, Init: from})
+	m, err := Train(c, TrainOptions{Recipe: r, TrainOptions: tagger.TrainOptions{Init: from}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +244,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("tags %v, want %v", got, want)
 	}
 	a.Units = 24
-	if _, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Init: from}); err == nil {
+	if _, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, TrainOptions: tagger.TrainOptions{Init: from}}); err == nil {
 		t.Error("a network of another shape is no error")
 	}
 }
@@ -360,7 +364,7 @@ func BenchmarkTrain(b *testing.B) {
 	}
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
-			t, err := newTraining(c, TrainOptions{Recipe: r, Seed: 1, Workers: workers})
+			t, err := newTraining(c, TrainOptions{Recipe: r, Seed: 1, TrainOptions: tagger.TrainOptions{Workers: workers}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -426,12 +430,12 @@ func oneCategory(tags []pipeline.Tag) (one []pipeline.Tag) {
 
 // Without notes to score on nothing is said of a score.
 func TestSaid(t *testing.T) {
-	p := Progress{Step: 5, Loss: 1.5, Tokens: 100, Seconds: 10}
-	if got := p.said(); got != "10 tokens/s, loss 1.50, epoch 1" {
+	tr := &training{tokens: 100, began: time.Now().Add(-10 * time.Second), last: 1.5}
+	if got := tr.said(); !strings.HasSuffix(got, " tokens/s, loss 1.50, epoch 1") {
 		t.Error(got)
 	}
-	p.Dev = 0.5
-	if got := p.said(); got != "10 tokens/s, dev F1 0.5000, loss 1.50, epoch 1" {
+	tr.dev, tr.epoch = 0.5, 2
+	if got := tr.said(); !strings.HasSuffix(got, " tokens/s, dev F1 0.5000, loss 1.50, epoch 3") {
 		t.Error(got)
 	}
 }

@@ -6,6 +6,7 @@
 package bilstmtrain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -22,47 +23,14 @@ import (
 
 // TrainOptions say how to train.
 type TrainOptions struct {
-	Recipe  bilstm.Recipe
-	Seed    uint64
-	Workers int // cores; 0 means 1. The result does not depend on it.
-
-	// Init gives the weights to begin with: fine-tuning (INV §4.3.6). The
-	// corpus must be of its architecture; its tags may be others, those of the
-	// same name are taken over.
-	Init *bilstm.Model
+	// Of what every kind is told Init must be of the corpus' architecture (fine-tuning, INV §4.3.6); its tags may be others, and
+	// those of the same name are taken over. Dev is asked after an epoch, and Patience (0 means 3) counts them.
+	tagger.TrainOptions
+	Recipe bilstm.Recipe
+	Seed   uint64
 	// Vectors are what the vectors of words begin with; nil begins with random
 	// ones. They have no more numbers than Architecture.Word.
 	Vectors Vectors
-	// Progress is called after every step, if it is set; it stops the training
-	// by returning false.
-	Progress func(Progress) bool
-	// Dev scores a model on held-out notes after an epoch, larger is better.
-	// When Patience (0 means 3) answers in a row were not better than the best
-	// the training stops; the best model is returned.
-	Dev      func(*bilstm.Model) (float64, error)
-	Patience int
-	// About is kept in the model's header; the fields that training knows are
-	// filled in.
-	About tagger.Header
-}
-
-// Progress is the state of a training.
-type Progress struct {
-	Epoch, Step int
-	Loss        float64 // a sequence, over this epoch so far
-	Dev         float64 // last score; 0 before the first
-	Tokens      int     // that went through
-	Seconds     float64 // since the beginning
-}
-
-// said is a few words on how the training goes, the most important first: a
-// narrow terminal cuts the end off. Steps and time left are the caller's.
-func (p Progress) said() string {
-	dev := ""
-	if p.Dev > 0 {
-		dev = fmt.Sprintf(", dev F1 %.4f", p.Dev)
-	}
-	return fmt.Sprintf("%.0f tokens/s%s, loss %.2f, epoch %d", float64(p.Tokens)/p.Seconds, dev, p.Loss, p.Epoch+1)
 }
 
 // Trainer is the tagger.Trainer of networks.
@@ -86,20 +54,7 @@ func (t *Trainer) Work() (unit string, times int) {
 // Train implements tagger.Trainer. Patience counts epochs.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
-	opt.Workers, opt.About, opt.Patience = o.Workers, o.About, o.Patience
-	if o.Init != nil {
-		from, ok := o.Init.(*bilstm.Model)
-		if !ok || from.Architecture() != t.arch {
-			return nil, fmt.Errorf("%w: it is no network of this architecture", tagger.ErrInit)
-		}
-		opt.Init = from
-	}
-	if o.Progress != nil {
-		opt.Progress = func(p Progress) bool { return o.Progress(p.said()) }
-	}
-	if o.Dev != nil {
-		opt.Dev = func(m *bilstm.Model) (float64, error) { return o.Dev(m) }
-	}
+	opt.TrainOptions = o
 	m, err := Train(t.Corpus, opt)
 	if err != nil {
 		return nil, err
@@ -159,14 +114,15 @@ type shard struct {
 }
 
 func newTraining(c *Corpus, o TrainOptions) (*training, error) {
-	if o.Init != nil && o.Init.Architecture() != c.arch {
-		return nil, fmt.Errorf("%w: it has another architecture", tagger.ErrInit)
+	from, _ := o.Init.(*bilstm.Model)
+	if o.Init != nil && (from == nil || from.Architecture() != c.arch) {
+		return nil, fmt.Errorf("%w: it is no network of this architecture", tagger.ErrInit)
 	}
 	t := &training{c: c, o: o, began: time.Now(), least: math.Inf(1)}
 	if t.noise = o.Recipe.Noise; t.noise > 0 {
 		c.addNoise()
 	}
-	t.v = c.vocabulary(o.Recipe.MinCount, o.Init)
+	t.v = c.vocabulary(o.Recipe.MinCount, from)
 	if o.Vectors != nil {
 		if o.Vectors.Len() == 0 || len(o.Vectors.At(0)) > c.arch.Word {
 			return nil, fmt.Errorf("training: the vectors of words have more than %d numbers, or there are none", c.arch.Word)
@@ -184,8 +140,8 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 	if o.Vectors != nil {
 		t.startWords(o.Vectors, rng)
 	}
-	if o.Init != nil {
-		t.warm(o.Init)
+	if from != nil {
+		t.warm(from)
 	}
 	for _, p := range t.network {
 		l := &learned{Parameter: p}
@@ -329,7 +285,7 @@ func (t *training) pass() (stopped bool, err error) {
 		sum += loss * float64(len(sequences))
 		seen += float64(len(sequences))
 		t.last = sum / seen
-		if t.o.Progress != nil && !t.o.Progress(t.progress()) {
+		if t.o.Progress != nil && !t.o.Progress(t.said()) {
 			return true, nil
 		}
 	}
@@ -338,18 +294,17 @@ func (t *training) pass() (stopped bool, err error) {
 
 // over tells whether more epochs would gain nothing.
 func (t *training) over() bool {
-	patience := t.o.Patience
-	if patience == 0 {
-		patience = 3
-	}
-	return t.worse >= patience || t.o.Recipe.Flat > 0 && t.flat >= t.o.Recipe.Flat
+	return t.worse >= cmp.Or(t.o.Patience, 3) || t.o.Recipe.Flat > 0 && t.flat >= t.o.Recipe.Flat
 }
 
-func (t *training) progress() Progress {
-	return Progress{
-		Epoch: t.epoch, Step: t.solver.step, Loss: t.last, Dev: t.dev,
-		Tokens: t.tokens, Seconds: time.Since(t.began).Seconds(),
+// said is a few words on how the training goes, the most important first: a
+// narrow terminal cuts the end off. Steps and time left are the caller's.
+func (t *training) said() string {
+	dev := ""
+	if t.dev > 0 {
+		dev = fmt.Sprintf(", dev F1 %.4f", t.dev)
 	}
+	return fmt.Sprintf("%.0f tokens/s%s, loss %.2f, epoch %d", float64(t.tokens)/time.Since(t.began).Seconds(), dev, t.last, t.epoch+1)
 }
 
 // batches returns the batches of the epoch: of sequences of like length, in

@@ -6,6 +6,7 @@ package crftrain
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -19,49 +20,24 @@ import (
 // TrainOptions say how to train. The zero value trains like CRFsuite's
 // default, within the paths that the tag scheme allows.
 type TrainOptions struct {
+	// Of what every kind is told Dev is asked every fifth iteration. The weights of Init are those of its features and transitions
+	// that the corpus has too; its tags may be others, and those that have the same name are taken over.
+	tagger.TrainOptions
 	// L1 and L2 are λ1 and λ2 of R(w) = λ1‖w‖₁ + (λ2/2)‖w‖₂² (VIGI §5.6).
 	// CRFsuite's c1 is λ1, its c2 is λ2/2. With λ1 > 0 OWL-QN is used.
 	L1, L2 float64
 	// MinCount leaves out features (at one window offset) seen less often.
 	MinCount   int
-	Workers    int // cores; 0 means 1. The result does not depend on it.
 	Iterations int // at most; 0 means Iterations
 	// Delta stops when the objective fell by less than this share of itself
 	// in the last ten iterations; 0 means Tolerance.
 	Delta float64
-
-	// Init gives the weights to begin with: those of its features and
-	// transitions that the corpus has too. Its tags may be others; those that
-	// have the same name are taken over.
-	Init *crf.Model
-	// Progress is called after every iteration, if it is set; it stops the
-	// training by returning false.
-	Progress func(Progress) bool
-	// Dev scores a model on held-out notes, larger is better. If it is set, it
-	// is asked every fifth iteration, and the training stops
-	// when no answer of Patience iterations (0 means Patience) was better than the best;
-	// the best model is returned.
-	Dev      func(*crf.Model) (float64, error)
-	Patience int
 
 	// Prune leaves weights out of the model whose absolute value is smaller.
 	Prune float32
 	// Bias is taken from the score of O of every token when the weights are
 	// learned: more is masked. The template needs the group bias.
 	Bias float32
-	// About is kept in the model's header as it is; the fields that training
-	// knows are filled in.
-	About tagger.Header
-}
-
-// Progress is the state of a training.
-type Progress struct {
-	Iteration int
-	Objective float64 // negative log likelihood and penalties
-	Gradient  float64 // ‖gradient‖
-	Weights   int     // that are not zero
-	Dev       float64 // last score; 0 before the first
-	Seconds   float64 // since the beginning
 }
 
 // What training does unless options say otherwise.
@@ -94,10 +70,14 @@ func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 		return nil, errors.New("negative regularization")
 	}
 	opt = opt.withDefaults()
+	from, isCRF := opt.Init.(*crf.Model)
+	if opt.Init != nil && !isCRF {
+		return nil, fmt.Errorf("%w: it is no CRF", tagger.ErrInit)
+	}
 	o := newObjective(c, opt)
 	m := newMinimizer(o.size(), o.evaluate, opt.L1, opt.L2, memory, opt.Workers)
-	if opt.Init != nil {
-		o.warm(m.w, opt.Init)
+	if isCRF {
+		o.warm(m.w, from)
 	}
 	t := &training{o: o, m: m, opt: opt, began: time.Now()}
 	if err := t.run(); err != nil {
@@ -115,7 +95,6 @@ type training struct {
 
 	iteration int
 	history   []float64 // objectives
-	dev       float64
 	bestDev   float64
 	bestW     []float64
 	worse     int
@@ -128,7 +107,7 @@ func (t *training) run() error {
 	}
 	for t.iteration = 0; ; {
 		norm := math.Sqrt(t.m.dot(t.m.pseudo, t.m.pseudo))
-		if t.opt.Progress != nil && !t.opt.Progress(t.progress(norm)) {
+		if t.opt.Progress != nil && !t.opt.Progress(t.said()) {
 			return nil
 		}
 		if t.iteration == t.opt.Iterations || t.converged(norm) || !t.m.step() {
@@ -164,11 +143,12 @@ func (t *training) ask() error {
 	if err != nil {
 		return err
 	}
-	if t.dev, err = t.opt.Dev(model); err != nil {
+	dev, err := t.opt.Dev(model)
+	if err != nil {
 		return err
 	}
-	if t.bestW == nil || t.dev > t.bestDev {
-		t.bestDev, t.worse = t.dev, 0
+	if t.bestW == nil || dev > t.bestDev {
+		t.bestDev, t.worse = dev, 0
 		t.bestW = append(t.bestW[:0], t.m.w...)
 	} else {
 		t.worse++
@@ -183,14 +163,15 @@ func (t *training) best() []float64 {
 	return t.m.w
 }
 
-func (t *training) progress(norm float64) Progress {
-	p := Progress{Iteration: t.iteration, Objective: t.m.value, Gradient: norm, Dev: t.dev, Seconds: time.Since(t.began).Seconds()}
+// said tells how the training goes.
+func (t *training) said() string {
+	weights := 0
 	for _, w := range t.m.w {
 		if w != 0 {
-			p.Weights++
+			weights++
 		}
 	}
-	return p
+	return fmt.Sprintf("objective %.1f, %d weights, %.0f s", t.m.value, weights, time.Since(t.began).Seconds())
 }
 
 // model makes a model of weights.

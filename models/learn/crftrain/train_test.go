@@ -1,6 +1,7 @@
 package crftrain
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/crf/crftest"
 	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -29,7 +31,7 @@ func toyCorpus(t testing.TB, scheme pipeline.Scheme, template string, notes int,
 // TestGradient holds the gradient against finite differences, with the
 // penalty, for both schemes and all layouts of weights.
 func TestGradient(t *testing.T) {
-	for _, opt := range []TrainOptions{{}, {MinCount: 3, Workers: 2}} {
+	for _, opt := range []TrainOptions{{}, {MinCount: 3, TrainOptions: tagger.TrainOptions{Workers: 2}}} {
 		for _, scheme := range []pipeline.Scheme{pipeline.BIO, pipeline.BIOESU} {
 			c := toyCorpus(t, scheme, crftest.Template, 12, 1)
 			o := newObjective(c, opt)
@@ -64,7 +66,7 @@ func TestGradient(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	c := toyCorpus(t, pipeline.BIO, crftest.Template, 60, 2)
 	gradient := func(workers int) []float64 {
-		o := newObjective(c, TrainOptions{Workers: workers})
+		o := newObjective(c, TrainOptions{TrainOptions: tagger.TrainOptions{Workers: workers}})
 		w, g := make([]float64, o.size()), make([]float64, o.size())
 		for i := range w {
 			w[i] = math.Sin(float64(i))
@@ -85,18 +87,27 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// state reads the objective and the number of weights out of what a training says.
+func state(t *testing.T, said string) (objective float64, weights int) {
+	t.Helper()
+	if _, err := fmt.Sscanf(said, "objective %f, %d weights", &objective, &weights); err != nil {
+		t.Fatalf("%q: %v", said, err)
+	}
+	return objective, weights
+}
+
 // The objective falls at every iteration, for L2, L1 and both, and L1 leaves
 // fewer weights.
 func TestObjectiveFalls(t *testing.T) {
 	weights := map[string]int{}
 	for name, opt := range map[string]TrainOptions{"L2": {L2: 1}, "L1": {L1: .3}, "both": {L1: .3, L2: .5}} {
 		last := math.Inf(1)
-		opt.Progress = func(p Progress) bool {
-			if p.Objective > last+1e-9 {
-				t.Errorf("%s: iteration %d: objective rose from %v to %v", name, p.Iteration, last, p.Objective)
+		opt.Progress = func(said string) bool {
+			objective, n := state(t, said)
+			if objective > last {
+				t.Errorf("%s: objective rose from %v to %v", name, last, objective)
 			}
-			last = p.Objective
-			weights[name] = p.Weights
+			last, weights[name] = objective, n
 			return true
 		}
 		trainedToy(t, opt)
@@ -127,33 +138,32 @@ func TestElasticNetOptimum(t *testing.T) {
 // ended; with another template and other tags, what is shared is taken over.
 func TestWarmStart(t *testing.T) {
 	m := trainedToy(t, TrainOptions{})
-	first, iterations := 0.0, 0
-	begin := func(p Progress) bool {
-		if p.Iteration == 0 {
-			first = p.Objective
+	// between returns where a training begins and ends, and the number of its iterations.
+	between := func(c *Corpus, o TrainOptions) (first, last float64, iterations int) {
+		t.Helper()
+		iterations = -1
+		o.Progress = func(said string) bool {
+			if last, _ = state(t, said); iterations < 0 {
+				first = last
+			}
+			iterations++
+			return true
 		}
-		iterations = p.Iteration
-		return true
+		if _, err := Train(c, o); err != nil {
+			t.Fatal(err)
+		}
+		return first, last, iterations
 	}
-	var cold float64
-	trainedToy(t, TrainOptions{Progress: func(p Progress) bool { cold = p.Objective; return true }})
-	trainedToy(t, TrainOptions{Init: m, Progress: begin})
+	warm := tagger.TrainOptions{Init: m}
+	toy := toyCorpus(t, pipeline.BIO, crftest.Template, 150, 3)
+	_, cold, _ := between(toy, TrainOptions{L2: .5})
+	first, _, iterations := between(toy, TrainOptions{L2: .5, TrainOptions: warm})
 	if first > cold*1.001 || iterations > 15 {
 		t.Errorf("begins at %v and takes %d iterations; a cold start ends at %v", first, iterations, cold)
 	}
 	other := toyCorpus(t, pipeline.BIOESU, strings.Replace(crftest.Template, "word -2..2", "word -3..1", 1), 150, 3)
-	if _, err := Train(other, TrainOptions{Init: m, L2: .5, Iterations: 1, Progress: begin}); err != nil {
-		t.Fatal(err)
-	}
-	zero := 0.0
-	if _, err := Train(other, TrainOptions{L2: .5, Iterations: 1, Progress: func(p Progress) bool {
-		if p.Iteration == 0 {
-			zero = p.Objective
-		}
-		return true
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	first, _, _ = between(other, TrainOptions{TrainOptions: warm, L2: .5, Iterations: 1})
+	zero, _, _ := between(other, TrainOptions{L2: .5, Iterations: 1})
 	if first > zero/2 {
 		t.Errorf("another scheme begins at %v, without the model at %v", first, zero)
 	}
@@ -165,15 +175,16 @@ func TestEarlyStopping(t *testing.T) {
 	asked := 0
 	var second, last *crf.Model
 	corpus := toyCorpus(t, pipeline.BIO, crftest.Template, 60, 3)
-	m, err := Train(corpus, TrainOptions{L2: .01, Patience: 10, Delta: 1e-12,
-		Dev: func(m *crf.Model) (float64, error) {
+	m, err := Train(corpus, TrainOptions{L2: .01, Delta: 1e-12, TrainOptions: tagger.TrainOptions{Patience: 10,
+		Dev: func(is tagger.Model) (float64, error) {
+			m := is.(*crf.Model)
 			asked++
 			if asked == 2 {
 				second = m
 			}
 			last = m
 			return scores[asked-1], nil
-		}})
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}

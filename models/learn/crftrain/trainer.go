@@ -1,9 +1,6 @@
 package crftrain
 
 import (
-	"fmt"
-
-	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -28,23 +25,7 @@ func (t *Trainer) Work() (unit string, times int) { return "iterations", t.o.Ite
 // iteration is a second, and a training some minutes.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
-	opt.Workers, opt.About = o.Workers, o.About
-	if o.Init != nil {
-		from, ok := o.Init.(*crf.Model)
-		if !ok {
-			return nil, fmt.Errorf("%w: it is no CRF", tagger.ErrInit)
-		}
-		opt.Init = from
-	}
-	if o.Progress != nil {
-		opt.Progress = func(p Progress) bool {
-			return o.Progress(fmt.Sprintf("objective %.1f, %d weights, %.0f s", p.Objective, p.Weights, p.Seconds))
-		}
-	}
-	if o.Dev != nil {
-		opt.Dev = func(m *crf.Model) (float64, error) { return o.Dev(m) }
-		opt.Patience = o.Patience
-	}
+	opt.TrainOptions = o
 	m, err := Train(t.Corpus, opt)
 	if err != nil {
 		return nil, err

@@ -49,13 +49,13 @@ func accuracy(t testing.TB, m *crf.Model, notes []crftest.Note) float64 {
 }
 
 func TestModelFile(t *testing.T) {
-	m := trained(t, crftrain.TrainOptions{About: tagger.Header{Name: "toy", Fingerprints: map[string]string{"patterns": "p1"},
-		RecallDial: []tagger.DialPoint{{Recall: .9, Precision: .95}, {Recall: .99, Bias: 2, Precision: .8}}}})
+	m := trained(t, crftrain.TrainOptions{TrainOptions: tagger.TrainOptions{About: tagger.Header{Name: "toy", Fingerprints: map[string]string{"patterns": "p1"},
+		RecallDial: []tagger.DialPoint{{Recall: .9, Precision: .95}, {Recall: .99, Bias: 2, Precision: .8}}}}})
 	var a, b bytes.Buffer
 	if err := m.Write(&a); err != nil {
 		t.Fatal(err)
 	}
-	if err := trained(t, crftrain.TrainOptions{Workers: 2, About: m.Header()}).Write(&b); err != nil {
+	if err := trained(t, crftrain.TrainOptions{TrainOptions: tagger.TrainOptions{Workers: 2, About: m.Header()}}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
