@@ -2,6 +2,7 @@ package layers
 
 import (
 	"math"
+	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
@@ -38,8 +39,7 @@ type Loss struct {
 	ds     []float32
 	dp     []float32
 	counts []float64 // gold pairs
-
-	alpha, beta, ga, gb, sum []float64
+	slope  []float64 // [T][tr.Stride] of the objective "marginals" in the probabilities
 }
 
 func NewLoss(b *Batch, set *pipeline.TagSet, objective string, weights []float64) *Loss {
@@ -177,125 +177,40 @@ func (l *Loss) softmax(scores []float32, k int) (nll float64) {
 	return nll
 }
 
-// marginals goes through the recursions of forward and backward sums, which
-// it keeps scaled so that α(t,y)·β(t,y) = p(y_t = y|x), and then through both
-// against their order (reverse-mode differentiation, in the logarithms of the
-// sums): ga and gb are the gradients of log α and log β.
+// nudge is by how much the score of the least probable gold tag is moved to either side: its square is the error of the gradient.
+// Below leastProbable a tag pulls no harder, for the difference of two numbers near 1 would be noise.
+const (
+	nudge         = 1e-2
+	leastProbable = 1e-9
+)
+
+// marginals has its gradient by perturbation (Domke 2010): that of Σ_t f(p_t) is how the probabilities change when the scores
+// move along the slope of f, since the second derivatives of log Z are symmetric.
 func (l *Loss) marginals(scores []float32, k int) (nll float64) {
 	T, s := l.load(scores, k), l.tr.Stride
-	l.sums(T)
-	l.ga, l.gb = growTo(l.ga, T*s), growTo(l.gb, T*s)
-	all := 0.0
+	clear(l.pair)
+	l.chain.Add(l.tr, T, l.state, l.post, l.pair)
+	l.slope = growTo(l.slope, T*s)
 	for t := range T {
 		y := l.gold(k, t)
-		c := l.tokenWeight(y)
-		nll -= c * math.Log(max(l.alpha[t*s+y]*l.beta[t*s+y], 1e-300))
-		l.ga[t*s+y], l.gb[t*s+y] = c, c
-		all += c
+		c, p := l.tokenWeight(y), max(l.post[t*s+y], leastProbable)
+		nll -= c * math.Log(p)
+		l.slope[t*s+y] = c / p
 	}
-	last := (T - 1) * s
-	for y := range l.tr.L {
-		l.ga[last+y] -= all * l.alpha[last+y] * l.beta[last+y]
-	}
-	clear(l.pair)
-	l.forwardBack(T)
-	l.backwardBack(T)
-	for i := range l.pair { // l.dpair is multiplied by e^score in the end; what is here has that already
-		l.counts[i] += l.pair[i]
+	step := nudge / slices.Max(l.slope)
+	gradient := make([]float64, T*s)
+	for _, side := range []float64{step, -step} {
+		l.load(scores, k)
+		kernels.Axpy64(side, l.slope, l.state)
+		clear(l.pair)
+		l.chain.Add(l.tr, T, l.state, l.post, l.pair)
+		kernels.Axpy64(-1/(2*side), l.post, gradient)
+		kernels.Axpy64(-1/(2*side), l.pair, l.dpair)
 	}
 	for t := range T {
-		for y, g := range l.post[t*s:][:l.tr.L] {
-			l.gradient(l.row(k, t))[y] = -l.b.Scale * float32(g)
+		for y, g := range gradient[t*s:][:l.tr.L] {
+			l.gradient(l.row(k, t))[y] = l.b.Scale * float32(g)
 		}
 	}
 	return nll
-}
-
-// sums fills state with e^score, alpha, beta and sum. What a sequence begins
-// and ends with is not scored.
-func (l *Loss) sums(T int) {
-	s, tr := l.tr.Stride, l.tr
-	l.alpha, l.beta, l.sum = growTo(l.alpha, T*s), growTo(l.beta, T*s), growTo(l.sum, T)
-	for y := range tr.L {
-		l.state[y] += tr.Start[y]
-		l.state[(T-1)*s+y] += tr.End[y]
-	}
-	for t := range T {
-		e, a := l.state[t*s:][:s], l.alpha[t*s:][:s]
-		shiftExp(e)
-		for j := range tr.L {
-			in := 1.0
-			if t > 0 {
-				in = 0
-				for i, v := range l.alpha[(t-1)*s:][:tr.L] {
-					in += v * tr.Exp[i*s+j]
-				}
-			}
-			a[j] = in * e[j]
-			l.sum[t] += a[j]
-		}
-		for j := range a {
-			a[j] /= l.sum[t]
-		}
-	}
-	for j := range tr.L {
-		l.beta[(T-1)*s+j] = 1
-	}
-	for t := T - 2; t >= 0; t-- {
-		for i := range tr.L {
-			for j := range tr.L {
-				l.beta[t*s+i] += tr.Exp[i*s+j] * l.state[(t+1)*s+j] * l.beta[(t+1)*s+j] / l.sum[t+1]
-			}
-		}
-	}
-}
-
-// shiftExp replaces a row by e^(row - its largest).
-func shiftExp(row []float64) {
-	most := row[0]
-	for _, v := range row {
-		most = max(most, v)
-	}
-	for i, v := range row {
-		row[i] = math.Exp(v - most)
-	}
-}
-
-// forwardBack goes from log α(T-1) to the scores; gradients go to post and
-// pair.
-func (l *Loss) forwardBack(T int) {
-	s, tr := l.tr.Stride, l.tr
-	for t := T - 1; t >= 0; t-- {
-		for j, g := range l.ga[t*s:][:tr.L] {
-			l.post[t*s+j] += g
-			if t == 0 || l.alpha[t*s+j] == 0 {
-				continue
-			}
-			r := g * l.state[t*s+j] / (l.sum[t] * l.alpha[t*s+j])
-			for i, a := range l.alpha[(t-1)*s:][:tr.L] {
-				x := a * tr.Exp[i*s+j] * r
-				l.ga[(t-1)*s+i] += x
-				l.pair[i*s+j] += x
-			}
-		}
-	}
-}
-
-// backwardBack goes from log β(0) to the scores.
-func (l *Loss) backwardBack(T int) {
-	s, tr := l.tr.Stride, l.tr
-	for t := range T - 1 {
-		for i, g := range l.gb[t*s:][:tr.L] {
-			if l.beta[t*s+i] == 0 {
-				continue
-			}
-			r := g / (l.beta[t*s+i] * l.sum[t+1])
-			for j, b := range l.beta[(t+1)*s:][:tr.L] {
-				x := r * tr.Exp[i*s+j] * l.state[(t+1)*s+j] * b
-				l.gb[(t+1)*s+j] += x
-				l.post[(t+1)*s+j] += x
-				l.pair[i*s+j] += x
-			}
-		}
-	}
 }
