@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,9 +22,11 @@ import (
 //
 //	name<VALUES>:Field...=default  usage
 //
-// of which all but name and usage may be missing. VALUES are what a shell completes: words, or a name of lists. Field is
-// where the value goes, that of the flag's name by default. Of a list with dots after it each flag is one value, commas
-// included. "@ name=key" are flags that set options, and "& group" stands for the flags of the section of that name.
+// of which all but name and usage may be missing. VALUES are what the flag takes and a shell completes: words, or a name
+// of lists, with dots behind it where other values are good as well. Field is where the value goes, that of the flag's name
+// by default. Of a list with dots after it each flag is one value, commas included. "@ name=key" are flags that set options,
+// and "& group" stands for the flags of the section of that name. Behind the flags stand the marks of cobra, with names of
+// flags: "! a b", all must be given; "| a b", one of them; "+ a b", all or none; "/ a b", at most one.
 //
 //go:embed verbs.txt
 var verbsText string
@@ -107,6 +110,18 @@ func (a *app) addFlags(c *cobra.Command, options reflect.Value, lines string, gr
 				name, key, _ := strings.Cut(f, "=")
 				a.options.AddFlag(c.Flags(), name, key)
 			}
+		case "!":
+			for name := range strings.FieldsSeq(usage) {
+				if err := c.MarkFlagRequired(name); err != nil {
+					panic(err) // the text is ours
+				}
+			}
+		case "|":
+			c.MarkFlagsOneRequired(strings.Fields(usage)...)
+		case "+":
+			c.MarkFlagsRequiredTogether(strings.Fields(usage)...)
+		case "/":
+			c.MarkFlagsMutuallyExclusive(strings.Fields(usage)...)
 		default:
 			form := flagForm.FindStringSubmatch(first)
 			at := options
@@ -115,6 +130,9 @@ func (a *app) addFlags(c *cobra.Command, options reflect.Value, lines string, gr
 			}
 			addFlag(c.Flags(), at.Addr().Interface(), form[1], strings.TrimSpace(usage), form[5], form[4] != "")
 			if form[2] != "" {
+				if !strings.Contains(form[2], "...") {
+					c.Flags().Lookup(form[1]).Annotations = map[string][]string{closed: listed(form[2])}
+				}
 				completeWith(c, form[1], func(string) ([]string, cobra.ShellCompDirective) {
 					return listed(form[2]), cobra.ShellCompDirectiveNoFileComp
 				})
@@ -174,9 +192,6 @@ func arity(least, most int) cobra.PositionalArgs {
 		if have > 0 && exit.DidYouMean(args[0], verbNames(c)) != "" {
 			return unknownVerb(c, args)
 		}
-		if typed := withFlags(c, args); most == 0 && typed != "" {
-			return exit.Misconfiguredf("type `"+typed+"`", "%s: no flag before %s", c.CommandPath(), strings.Join(args[:min(have, 5)], ", "))
-		}
 		want := strconv.Itoa(least)
 		switch {
 		case most == math.MaxInt:
@@ -185,9 +200,32 @@ func arity(least, most int) cobra.PositionalArgs {
 			want = "at most " + strconv.Itoa(most)
 		}
 		remedy := "see `" + c.CommandPath() + " --help`"
-		if have > most && most > 0 {
+		switch _, use, _ := strings.Cut(c.Use, " "); {
+		case most == 0 && strings.HasPrefix(use, "--"):
+			remedy = "paths go with their flags: `" + c.CommandPath() + " " + use + "`"
+		case have > most && most > 0:
 			remedy = "put what has spaces in quotes; " + remedy
 		}
 		return exit.Misconfiguredf(remedy, "%s: arguments: want %s, have %d", c.CommandPath(), want, have)
 	}
+}
+
+// closed is the annotation of a flag that takes these values and no others.
+const closed = "values"
+
+// rightFlags says which flags are missing, exclude each other, or have a value that they do not take.
+func rightFlags(c *cobra.Command) error {
+	c.Flags().Visit(func(f *pflag.Flag) { // one without a value, as of a variable that a script has not set, is none
+		f.Changed = strings.Trim(f.Value.String(), "[]") != ""
+	})
+	err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups())
+	if err != nil {
+		return exit.Misconfiguredf("see `"+c.CommandPath()+" --help`", "%s: %w", c.CommandPath(), err)
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if known, value := f.Annotations[closed], f.Value.String(); err == nil && known != nil && !slices.Contains(known, value) {
+			err = exit.Misconfiguredf(exit.Suggest(value, known), "%s: --%s takes no %q", c.CommandPath(), f.Name, value)
+		}
+	})
+	return err
 }

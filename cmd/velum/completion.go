@@ -10,18 +10,19 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/study"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/review"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/stages/read"
 )
 
 // lists are values that a shell completes, by the name that verbs.txt has for them.
 var lists = map[string]func() []string{
-	"formats": read.Formats, "kinds": train.Kinds, "methods": train.VectorMethods, "schemes": configs.Schemes, "studies": study.Names,
+	"formats": read.Formats, "kinds": train.Kinds, "methods": train.VectorMethods, "questions": review.Questions, "schemes": configs.Schemes, "studies": study.Names,
 }
 
-// listed returns the values of <NAME> or <WORD,WORD...>.
+// listed returns the values of <NAME>, <NAME...> or <WORD,WORD>.
 func listed(values string) []string {
-	values = strings.Trim(values, "<>")
+	values = strings.Trim(values, "<>.")
 	if of := lists[values]; of != nil {
 		return of()
 	}

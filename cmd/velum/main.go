@@ -112,7 +112,7 @@ func newRootCommand(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			a.StartLog()
-			return cmp.Or(mayRead(c, args), mayWrite(c, args))
+			return cmp.Or(rightFlags(c), mayRead(c, args), mayWrite(c, args))
 		},
 		Args:    unknownVerb,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },

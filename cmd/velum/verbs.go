@@ -162,8 +162,8 @@ func tags(a *app) (any, func(*cobra.Command) error) {
 		args := c.Flags().Args()
 		if len(args) == 2 {
 			f.In, f.Out = args[0], args[1]
-		} else if len(args) > 0 {
-			return arity(0, 0)(c, args)
+		} else if len(args) > 0 || f.In == "" || f.Out == "" {
+			return arity(2, 2)(c, args)
 		}
 		if f.In+f.Out+f.From+f.To == "--" {
 			unit, err := offset.ParseUnit(f.UnitOut)
@@ -278,13 +278,12 @@ type sample struct {
 func proves(a *app) (any, func(*cobra.Command) error) {
 	f := new(sample)
 	return f, func(c *cobra.Command) error {
-		read := c.Flags().Changed("read")
-		if (f.Dir != "") != (len(f.Reading) > 0) || f.Dir != "" && (read || c.Flags().Changed("leaks")) {
+		if (f.Dir != "") != (len(f.Reading) > 0) {
 			return exit.Misconfiguredf("velum prove sample DIR --reading FILE; numbers alone go without DIR", "a reading of an output comes from the journal of velum review --ask audit")
 		}
 		err := error(nil)
 		if f.Dir == "" {
-			err = f.Solve(read)
+			err = f.Solve()
 		} else {
 			err = f.record(a)
 		}
@@ -313,7 +312,7 @@ func (f *sample) record(a *app) error {
 		return err
 	}
 	f.Read, f.Leaks.Leaks = read.Read, read.Leaks
-	if err := f.Solve(true); err != nil {
+	if err := f.Solve(); err != nil {
 		return err
 	}
 	return f.Record(f.Dir, read, sums)

@@ -11,8 +11,8 @@ import (
 var dossierText string
 
 // question is a fact that every dossier asks for. asks is what the house is asked in its file; "": a
-// program answers.
-type question struct{ section, fact, by, asks string }
+// program answers, by the template answer.
+type question struct{ section, fact, by, asks, answer string }
 
 // clause is one that a dossier is held against, with the facts that answer it.
 type clause struct {
@@ -33,12 +33,14 @@ var asked = sync.OnceValue(func() (t tables) {
 		columns := append(strings.Split(line, "\t"), "")
 		switch {
 		case line == "" || line[0] == '#':
+		case line[0] == '\t':
+			t.questions[len(t.questions)-1].answer += line
 		case line[0] == '[':
 			section = strings.Trim(line, "[]")
 		case line[0] == '=':
 			anchor = line[len("= "):]
 		case anchor == "":
-			t.questions = append(t.questions, question{section, columns[0], columns[1], columns[2]})
+			t.questions = append(t.questions, question{section, columns[0], columns[1], columns[2], ""})
 		default:
 			t.clauses = append(t.clauses, clause{anchor, strings.TrimPrefix(columns[0], "-"), columns[1], strings.Fields(columns[2])})
 		}

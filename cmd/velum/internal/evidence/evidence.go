@@ -9,7 +9,6 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,49 +40,40 @@ type Options struct {
 	Facts    string   // file of what the house says
 	SBOM     string   // file of what the program is made of
 	DCAT     string   // file that the record for a catalogue goes to; "": none
-	Attacks  string   // file of findings; "": those of the report
 	Ledger   string   // log of the releases; "": that of the output
 	In       []string // archive, to look for notes of who objects; none: nobody is looked for
 	Known    []string // names of all attacks that there are
 	Build    look.Build
 	Config   func() (*option.Config, error)
 
-	Template, Verify, Interview bool
+	Template, Verify bool
 
-	Sign, Signature string // file of a private key; of a signature that the house made
-	Name, Limits    string // who signs, and within which limits
-	PublicKey       string // whose signature it must be; "": anybody's
+	Sign         string // file of a private key
+	Name, Limits string // who signs, and within which limits
+	PublicKey    string // whose signature it must be; "": anybody's
 }
 
 // Run makes, signs or verifies the dossier of the output o.Dir.
 func Run(ctx context.Context, c *console.Console, o *Options) error {
-	signs := o.Sign != "" || o.Signature != ""
 	switch {
 	case o.Template:
 		_, err := c.Out.Write([]byte(Template()))
 		return err
 	case o.Dir == "":
 		return exit.Misconfiguredf("velum evidence DIR", "name the output of a run")
-	case o.Sign != "" && o.Signature != "" || signs && o.Verify:
-		return exit.Misconfiguredf("see `velum evidence --help`", "one of --sign, --signature and --verify")
 	}
 	if o.Private == "" {
 		o.Private = commit.PrivateDir(o.Dir)
 	}
 	if beside := filepath.Join(filepath.Dir(filepath.Clean(o.Dir)), houseFile); o.Facts == "" {
-		if _, err := os.Stat(beside); err == nil || o.Interview {
+		if _, err := os.Stat(beside); err == nil {
 			o.Facts = beside
-		}
-	}
-	if o.Interview {
-		if err := interview(ctx, c, o.Facts, page.LanguageOf(cmp.Or(o.Language, c.Language()))); err != nil {
-			return err
 		}
 	}
 	switch {
 	case o.Verify:
 		return verify(ctx, c, o)
-	case signs:
+	case o.Sign != "":
 		return sign(ctx, c, o)
 	}
 	return compile(ctx, c, o)
@@ -178,8 +168,7 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 		return err
 	}
 	if o.DCAT != "" {
-		record, err := s.catalogue(r)
-		if err := errors.Join(err, durable.WriteFile(nil, o.DCAT, record)); err != nil {
+		if err := s.catalogue(r, o.DCAT); err != nil {
 			return err
 		}
 	}
@@ -365,9 +354,6 @@ func reportOf(s *source, language string) (*report.Report, page.Language, error)
 		}
 	}
 	l := page.LanguageOf(language)
-	if language != l.String() {
-		return nil, l, exit.Misconfiguredf("en, es and ca are there", "--language: unknown language %q", language)
-	}
 	r, err := report.Read(s.report, l)
 	if err != nil {
 		return nil, l, exit.With(exit.Integrity, err, "start the same `velum run` again")

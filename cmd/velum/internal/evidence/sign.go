@@ -1,28 +1,28 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // A Statement is what somebody says of a dossier who has read it. Its bytes are signed
-// (Ed25519, RFC 8032); a signature of the house's own making is one of the record's.
+// (Ed25519, RFC 8032).
 type Statement struct {
 	Schema  string `json:"schema"`
 	Record  string `json:"record_sha256"`
@@ -30,9 +30,9 @@ type Statement struct {
 	Name    string `json:"name"`
 	Limits  string `json:"limits,omitempty"` // within which the release is accepted
 	Date    string `json:"date"`
-	Kind    string `json:"kind"`                 // ed25519, of the statement; detached, of the record
-	Key     string `json:"public_key,omitempty"` // SubjectPublicKeyInfo, as openssl prints it in one line
-	Printed string `json:"public_key_sha256,omitempty"`
+	Kind    string `json:"kind"`       // ed25519
+	Key     string `json:"public_key"` // SubjectPublicKeyInfo, as openssl prints it in one line
+	Printed string `json:"public_key_sha256"`
 }
 
 const statementSchema = "velum.signature/1"
@@ -56,7 +56,7 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 	if st.Name == "" || len(st.Name) > 200 || len(st.Limits) > maxFact {
 		return exit.Misconfiguredf(`velum evidence DIR --sign KEY --name "A. Soler, DPO"`, "--name: who signs, in at most 200 characters; --limits: at most %d", maxFact)
 	}
-	signature, err := st.sign(o, s, e)
+	signature, err := st.sign(o.Sign)
 	if err != nil {
 		return err
 	}
@@ -67,83 +67,42 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 }
 
 // sign completes a statement and returns its signature.
-func (st *Statement) sign(o *Options, s *source, e *audit.Evidence) ([]byte, error) {
-	if o.Signature != "" {
-		st.Kind = "detached"
-		signature, err := readSmall(o.Signature)
-		if err != nil || o.PublicKey == "" {
-			return signature, err
-		}
-		public, err := publicKey(o.PublicKey)
-		if err != nil {
-			return nil, err
-		}
-		record, err := durable.ReadFile(durable.OS, s.name(e, ".json"))
-		if err == nil && !ed25519.Verify(public, record, signature) {
-			err = exit.Errorf(exit.Integrity, "sign "+s.name(e, ".json"), "%s is no signature of the record by the key in %s", o.Signature, o.PublicKey)
-		}
-		st.take(public)
-		return signature, err
-	}
-	data, err := readSmall(o.Sign)
+func (st *Statement) sign(file string) ([]byte, error) {
+	data, err := readSmall(file, maxKey)
 	if err != nil {
 		return nil, err
 	}
 	block, _ := pem.Decode(data)
-	bad := exit.Errorf(exit.Key, "make one with `openssl genpkey -algorithm ed25519 -out key.pem`", "%s is no private Ed25519 key in PEM (PKCS #8)", o.Sign)
 	if block == nil {
-		return nil, bad
+		block = new(pem.Block)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	private, ok := key.(ed25519.PrivateKey)
 	if err != nil || !ok {
-		return nil, bad
+		return nil, exit.Errorf(exit.Key, "make one with `openssl genpkey -algorithm ed25519 -out key.pem`", "%s is no private Ed25519 key in PEM (PKCS #8)", file)
 	}
-	st.Kind = "ed25519"
-	st.take(private.Public().(ed25519.PublicKey))
+	der, err := x509.MarshalPKIXPublicKey(private.Public())
+	if err != nil {
+		return nil, err
+	}
+	st.Kind, st.Key, st.Printed = "ed25519", base64.StdEncoding.EncodeToString(der), sum(der)
 	message, err := marshal(st)
 	return ed25519.Sign(private, message), err
 }
 
-// take names the key.
-func (st *Statement) take(public ed25519.PublicKey) {
-	der, err := x509.MarshalPKIXPublicKey(public)
-	if err != nil {
-		panic(err) // a bug: an Ed25519 key has a form
-	}
-	at := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	st.Key, st.Printed = strings.Split(string(at), "\n")[1], sum(der)
-}
+const maxKey = 1 << 20 // bytes
 
-func publicKey(file string) (ed25519.PublicKey, error) {
-	data, err := readSmall(file)
-	if err != nil {
-		return nil, err
-	}
-	return parsePublic(data, file)
-}
-
+// parsePublic reads a public key: PEM, or the same in one line as a statement has it.
 func parsePublic(data []byte, name string) (ed25519.PublicKey, error) {
+	der, _ := base64.StdEncoding.DecodeString(string(data))
 	if block, _ := pem.Decode(data); block != nil {
-		if key, err := x509.ParsePKIXPublicKey(block.Bytes); err == nil {
-			if public, ok := key.(ed25519.PublicKey); ok {
-				return public, nil
-			}
-		}
+		der = block.Bytes
+	}
+	key, err := x509.ParsePKIXPublicKey(der)
+	if public, ok := key.(ed25519.PublicKey); ok && err == nil {
+		return public, nil
 	}
 	return nil, exit.Errorf(exit.Key, "print it with `openssl pkey -in key.pem -pubout`", "%s is no public Ed25519 key in PEM", name)
-}
-
-// readSmall reads a key or a signature.
-func readSmall(file string) ([]byte, error) {
-	if problem := option.NotPlain(file, 1<<20); problem != "" {
-		return nil, exit.Misconfiguredf("name a file", "%s %s", file, problem)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, exit.Misconfigured(err, "name a file")
-	}
-	return data, nil
 }
 
 // newest is the dossier of the last line of the log that is about one.
@@ -190,30 +149,19 @@ func (s *source) stale(r *Record) (wrong []string) {
 	return nil
 }
 
-// files says what is wrong with the files of a dossier: each is as the log says, and the
-// files returns the files of the dossier that differ from what this program makes of the record again, byte for byte. Another version
-// makes other pages: the digest in the log has to do.
+// files says what is wrong with the files of a dossier: each must be as the log says, and the page what this
+// program makes of the record again, byte for byte. Another version makes other pages: the digest in the log
+// has to do.
 func (s *source) files(e *audit.Evidence, r *Record, st *Statement, version string) (wrong []string) {
-	var html []byte
-	for ext := range map[string]bool{".json": true, ".html": true, ".signed.json": e.Statement != "", ".sig": e.Statement != ""} {
-		want, there := e.Files()[e.ID()+ext]
-		if !there {
-			continue
-		}
-		data, err := durable.ReadFile(durable.OS, s.name(e, ext))
-		if err != nil {
-			wrong = append(wrong, s.name(e, ext)+" is not there")
-			continue
-		}
-		if sum(data) != want {
-			wrong = append(wrong, s.name(e, ext)+" is not as it was written")
-		}
-		if ext == ".html" {
-			html = data
+	for name, want := range e.Files() {
+		if data, err := durable.ReadFile(durable.OS, filepath.Join(s.private, audit.EvidenceDir, name)); err != nil {
+			wrong = append(wrong, name+" is not there")
+		} else if sum(data) != want {
+			wrong = append(wrong, name+" is not as it was written")
 		}
 	}
 	slices.Sort(wrong)
-	if again, err := render(r, st, e.Record); len(wrong) == 0 && r.Velum == version && (err != nil || string(again) != string(html)) {
+	if again, err := render(r, st, e.Record); len(wrong) == 0 && r.Velum == version && (err != nil || sum(again) != e.Page) {
 		wrong = append(wrong, s.name(e, ".html")+" is not the page of the record, as this version of velum makes it")
 	}
 	return wrong
@@ -303,40 +251,28 @@ func (s *source) signature(e *audit.Evidence, o *Options) (*Statement, check) {
 	}
 	statement, err := durable.ReadFile(durable.OS, s.name(e, ".signed.json"))
 	signature, err2 := durable.ReadFile(durable.OS, s.name(e, ".sig"))
-	record, err3 := durable.ReadFile(durable.OS, s.name(e, ".json"))
 	st := &Statement{}
-	if err := errors.Join(err, err2, err3); err != nil || json.Unmarshal(statement, st) != nil || st.Schema != statementSchema {
+	if err := errors.Join(err, err2); err != nil || json.Unmarshal(statement, st) != nil || st.Schema != statementSchema {
 		return bad("the statement or its signature cannot be read")
 	}
 	if again, err := marshal(st); err != nil || string(again) != string(statement) || st.Record != e.Record {
 		return bad("the statement is not as it was written, or of another dossier")
 	}
 	said := fmt.Sprintf("%s, %s", st.Name, st.Date)
-	if st.Key == "" {
-		if o.PublicKey == "" {
-			return st, check{"signature", true, []string{said, "signed by means of the house: compare " + s.name(e, ".sig") + " with the record by these"}}
-		}
-	}
-	public, err := parsePublic([]byte("-----BEGIN PUBLIC KEY-----\n"+st.Key+"\n-----END PUBLIC KEY-----\n"), "the statement")
-	if o.PublicKey != "" {
-		given, err2 := publicKey(o.PublicKey)
-		if err2 != nil {
-			return bad("%v", err2)
-		}
-		if st.Key != "" && (err != nil || !given.Equal(public)) {
-			return bad("it is not by the key in %s", o.PublicKey)
-		}
-		public, err = given, nil
-	}
-	message := statement
-	if st.Kind == "detached" {
-		message = record
-	}
-	if err != nil || !ed25519.Verify(public, message, signature) {
+	public, err := parsePublic([]byte(st.Key), "the statement")
+	if err != nil || !ed25519.Verify(public, statement, signature) {
 		return bad("the signature is not that of the key")
 	}
 	if o.PublicKey == "" {
 		return st, check{"signature", true, []string{said, "by the key with the SHA-256 " + st.Printed + ", which the dossier names: whose it is, only --public-key tells"}}
+	}
+	data, err := readSmall(o.PublicKey, maxKey)
+	given, err2 := parsePublic(data, o.PublicKey)
+	switch err := cmp.Or(err, err2); {
+	case err != nil:
+		return bad("%v", err)
+	case !given.Equal(public):
+		return bad("it is not by the key in %s", o.PublicKey)
 	}
 	return st, check{"signature", true, []string{said + ", by the key in " + o.PublicKey}}
 }

@@ -85,9 +85,6 @@ func (l *listArgument) set(key, value string) error {
 
 // BuildList compiles lists into one file.
 func BuildList(_ context.Context, c *console.Console, f *ListOptions) error {
-	if f.Out == "" || len(f.Lists) == 0 {
-		return exit.Misconfiguredf("see `velum teach gazetteer build --help`", "--out and at least one list are needed")
-	}
 	b := &building{Console: c, flags: f, builder: gazetteer.NewBuilder()}
 	for _, arg := range f.Lists {
 		l, err := parseListArgument(arg)

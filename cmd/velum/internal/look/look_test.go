@@ -162,8 +162,6 @@ func TestLists(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no output", ListOptions{}, []string{"hombres.csv"}, "--out and at least one list are needed"},
-		{"no list", ListOptions{Out: "x.velum"}, nil, "--out and at least one list are needed"},
 		{"one of three", ListOptions{Out: "x.velum", MaxBad: 0.3}, []string{"bad.csv"}, "bad.csv: 1 of 3 rows cannot be used"},
 		{"no rows", ListOptions{Out: "x.velum", MaxBad: 0.5}, []string{"header.csv"}, "header.csv: a header and no rows"},
 		{"no class", ListOptions{Out: "x.velum"}, []string{"words.txt"}, "cannot tell what kind of word its entries are"},
@@ -253,7 +251,6 @@ func TestPromote(t *testing.T) {
 		force bool
 		want  exit.Code
 	}{
-		{"low.velum", "", false, exit.Config},
 		{"no.velum", "models", false, exit.Config},
 		{"low.velum", "models", false, exit.Done}, // the first
 		{"low.velum", "models", false, exit.Nothing},
@@ -293,9 +290,6 @@ func TestPromote(t *testing.T) {
 	}
 	if _, err := run(t, false, func(c *console.Console) error { return Models(t.Context(), c, &ModelsOptions{Models: "nowhere"}) }); exit.CodeOf(err) != exit.Config {
 		t.Errorf("a folder that is not there: %v", err)
-	}
-	if _, err := run(t, false, func(c *console.Console) error { return Rollback(t.Context(), c, &ModelsOptions{}) }); exit.CodeOf(err) != exit.Config {
-		t.Errorf("no folder: %v", err)
 	}
 }
 

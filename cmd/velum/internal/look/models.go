@@ -35,18 +35,8 @@ type ModelsOptions struct {
 	Force        bool // promote it even if it masks less
 }
 
-func (o *ModelsOptions) needFolder() error {
-	if o.Models == "" {
-		return exit.Misconfiguredf("name the folder of promoted models", "--models is needed")
-	}
-	return nil
-}
-
 // Rollback puts the model before into use again.
 func Rollback(_ context.Context, c *console.Console, o *ModelsOptions) error {
-	if err := o.needFolder(); err != nil {
-		return err
-	}
 	back, err := (&promote.Folder{Dir: o.Models}).Rollback()
 	if err != nil {
 		return flow.ModelFolderError(err)
@@ -57,9 +47,6 @@ func Rollback(_ context.Context, c *console.Console, o *ModelsOptions) error {
 // Promote puts a model, a file or one of the binary's, into use in a folder. One
 // that masks less than the one in use is refused unless it is forced.
 func Promote(_ context.Context, c *console.Console, cfg *option.Config, o *ModelsOptions) error {
-	if err := o.needFolder(); err != nil {
-		return err
-	}
 	data, err := flow.ModelData(o.File)
 	if err != nil {
 		return err

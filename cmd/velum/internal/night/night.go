@@ -36,9 +36,6 @@ type Options struct {
 // Run masks what is new of the archive. It ends with the error of the run; a night with nothing to do is no error, and
 // a report whose light is red is one.
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
-	if len(o.In) == 0 || o.Out == "" {
-		return exit.Misconfiguredf("see `velum night --help`", "--in and --out are needed")
-	}
 	if o.Timer != "" {
 		return o.write(c)
 	}

@@ -79,11 +79,6 @@ func TestRun(t *testing.T) {
 	if _, err := os.Stat("velum.key"); err == nil {
 		t.Error("a second key is made")
 	}
-	for _, o := range []Options{{Options: run.Options{In: []string{"in"}}}, {Options: run.Options{Out: "out"}}} {
-		if _, _, err := night(t, o); exit.CodeOf(err) != exit.Config {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
 }
 
 // TestMail has what a mail says by the way in which a night ended.
@@ -152,7 +147,7 @@ func TestTimers(t *testing.T) {
 	}
 	many, bare := o("cron"), o("cron")
 	many.In, bare.Config = []string{"in", "in"}, ""
-	for _, o := range []Options{o("windows"), many, bare} {
+	for _, o := range []Options{many, bare} {
 		if _, _, err := night(t, o); exit.CodeOf(err) != exit.Config {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -29,11 +29,8 @@ sudo systemctl start velum.service; journalctl -u velum.service     # a night no
 
 // write writes the recipes with the paths of this night into the working folder.
 func (o *Options) write(c *console.Console) error {
-	timer, ok := Timers[o.Timer]
-	switch {
-	case !ok:
-		return exit.Misconfiguredf("want systemd, cron or kubernetes", "--timer %s", o.Timer)
-	case len(o.In) > 1 || o.Config == "":
+	timer := Timers[o.Timer]
+	if len(o.In) > 1 || o.Config == "" {
 		return exit.Misconfiguredf("velum night --config velum.yaml --in ARCHIVE --out DIR --timer "+o.Timer, "a timer wants one --in, and --config")
 	}
 	if o.Private == "" {

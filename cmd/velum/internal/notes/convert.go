@@ -31,9 +31,6 @@ type Options struct {
 
 // text returns how the notes are read and written.
 func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions, err error) {
-	if o.In == "" || o.Out == "" {
-		return r, w, exit.Misconfiguredf("name both", "--in and --out are needed")
-	}
 	if r, err = flow.TextOptions(cfg); err != nil {
 		return r, w, err
 	}

@@ -161,7 +161,6 @@ func TestSynth(t *testing.T) {
 		return SynthOptions{Notes: synth.Options{Notes: 30, Seed: 3, Density: 5}, Split: "train", Language: "ca", Out: "made", To: "archive", Months: 3}
 	}
 	for name, change := range map[string]func(*SynthOptions){
-		"split": func(o *SynthOptions) { o.Split = "dev" }, "language": func(o *SynthOptions) { o.Language = "en" }, "out": func(o *SynthOptions) { o.Out = "" },
 		"no notes": func(o *SynthOptions) { o.Notes.Notes = 0 }, "no month": func(o *SynthOptions) { o.Months = 0 }, "13 months": func(o *SynthOptions) { o.Months = 13 },
 	} {
 		o := sound()

@@ -27,28 +27,20 @@ type SynthOptions struct {
 
 // Synth generates notes with gold spans.
 func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
-	f.Notes.Columns = true
-	switch f.Split {
-	case synth.Train.String():
+	f.Notes.Columns, f.Notes.Split = true, synth.Test
+	if f.Split == synth.Train.String() {
 		f.Notes.Split = synth.Train
-	case synth.Test.String():
-		f.Notes.Split = synth.Test
-	default:
-		return exit.Misconfiguredf("known: train, test", "--split: unknown split %q", f.Split)
 	}
 	switch f.Language {
-	case "":
 	case "es":
 		f.Notes.Spanish = 1
 	case "ca":
 		f.Notes.Catalan = 1
 	case "mixed":
 		f.Notes.Mixed = 1
-	default:
-		return exit.Misconfiguredf("known: es, ca, mixed", "--language: unknown language %q", f.Language)
 	}
-	if f.Out == "" || f.Notes.Notes <= 0 || f.Months < 1 || f.Months > 12 {
-		return exit.Misconfiguredf("see `velum teach synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
+	if f.Notes.Notes <= 0 || f.Months < 1 || f.Months > 12 {
+		return exit.Misconfiguredf("see `velum teach synth --help`", "--notes of at least 1 and --months of 1 to 12 are needed")
 	}
 	dst, err := create(f.To, f.Out, f.Notes.Notes, f.Months, write.TextOptions{Gold: true})
 	if err != nil {

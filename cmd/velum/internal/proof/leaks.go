@@ -37,15 +37,15 @@ type Leaks struct {
 	Others int64 `json:"other_readings,omitempty"` // of the same output, recorded before
 }
 
-// Solve completes the proof; read tells whether Read was given.
-func (l *Leaks) Solve(read bool) error {
+// Solve completes the proof.
+func (l *Leaks) Solve() error {
 	l.Kind = "proof"
 	if l.Confidence <= 0 || l.Confidence >= 1 {
 		return exit.Misconfiguredf("give a share such as 0.95", "--confidence must be between 0 and 1")
 	}
 	if l.Rate != 0 {
-		if read || l.Leaks != 0 || l.Rate <= 0 || l.Rate >= 1 {
-			return exit.Misconfiguredf("give --rate alone, or --read and --leaks", "--rate must be between 0 and 1 and stands without --read")
+		if l.Rate <= 0 || l.Rate >= 1 {
+			return exit.Misconfiguredf("give a share such as 0.001", "--rate must be between 0 and 1")
 		}
 		l.Read = audit.NotesToRead(l.Rate, l.Confidence)
 	}

@@ -63,7 +63,7 @@ func TestNotesToRead(t *testing.T) {
 
 func TestProofText(t *testing.T) {
 	p := Leaks{Read: 3000, Confidence: 0.95, Notes: 32_900_000}
-	if err := p.Solve(true); err != nil {
+	if err := p.Solve(); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer

@@ -51,6 +51,26 @@ type Parts struct {
 	Languages  []RiskPart `json:"by_language,omitempty"`
 }
 
+// direct are the kinds of what names somebody by itself; ages, dates, places and what a
+// person works as tell by being put together.
+var direct = []pipeline.Kind{pipeline.NameKind, pipeline.ContactKind, pipeline.IDKind}
+
+// Direct is the estimate for all that names somebody by itself; nil if categories are not known. Ends of
+// intervals are added: the sum is no narrower than it should be.
+func (p *Parts) Direct() *calibrate.Expected {
+	if len(p.Categories) == 0 {
+		return nil
+	}
+	var sum calibrate.Expected
+	for i := range p.Categories {
+		x := &p.Categories[i]
+		if c, err := pipeline.ParseCategory(x.Name); err == nil && slices.Contains(direct, c.Kind()) {
+			sum.Notes, sum.Low, sum.High = sum.Notes+x.Notes, sum.Low+x.Low, sum.High+x.High
+		}
+	}
+	return &sum
+}
+
 // RiskPart is the estimate for some of the notes.
 type RiskPart struct {
 	Name string `json:"name"`

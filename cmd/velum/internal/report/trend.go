@@ -139,6 +139,9 @@ func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts
 	t.Measures = append(t.Measures, m)
 }
 
+// Newest is the name of the newest month.
+func (t *Trend) Newest() string { return t.Months[len(t.Months)-1] }
+
 // Last is the newest month's.
 func (m *Measure) Last() *float64 { return m.Of[len(m.Of)-1] }
 
@@ -164,18 +167,17 @@ func (m *Measure) shown(l page.Language, x float64) string {
 }
 
 // Drifted names the measures of the newest month that are out of the range of those
-// before, in English: for an error.
-func (t *Trend) Drifted() string {
+// before.
+func (t *Trend) Drifted() (names []string) {
 	if t == nil {
-		return ""
+		return nil
 	}
-	var names []string
 	for i := range t.Measures {
 		if t.Measures[i].Beyond {
 			names = append(names, t.Measures[i].Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // judgeTrend: a month that is unlike those before is looked at.
@@ -189,7 +191,7 @@ func (r *Report) judgeTrend() {
 			if m.isShare() {
 				as = percent
 			}
-			r.find(red, "find month", name(r.Trend.Months[len(r.Trend.Months)-1]), value{As: "measure", Name: m.Name}, as(*m.Last()), as(m.Lowest), as(m.Most))
+			r.find(red, "find month", name(r.Trend.Newest()), value{As: "measure", Name: m.Name}, as(*m.Last()), as(m.Lowest), as(m.Most))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline/commit"
@@ -44,7 +45,7 @@ func TestTrend(t *testing.T) {
 		if trend == nil || len(trend.Months) != 3 || trend.Months[2] != tt.last || trend.Notes[1] != 1000 {
 			t.Fatalf("%s: %+v", tt.name, trend)
 		}
-		if got := trend.Drifted(); got != tt.drifted {
+		if got := strings.Join(trend.Drifted(), ", "); got != tt.drifted {
 			t.Errorf("%s: drifted %q, want %q", tt.name, got, tt.drifted)
 		}
 	}

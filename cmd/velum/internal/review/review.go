@@ -97,9 +97,6 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.In == "" || o.Out == "" {
-		return exit.Misconfiguredf("name both", "velum review: --in and --out are needed")
-	}
 	lock, err := durable.OS.Lock(o.Out+".lock", durable.NewHolder("review"))
 	if err != nil {
 		return err
@@ -440,14 +437,8 @@ func (d *decided) Next(b *pipeline.Batch) error {
 
 // Check tells what is wrong with the options before anything is read.
 func (o *Options) Check() error {
-	if o.Ask != "" && !slices.Contains(Questions(), o.Ask) {
-		return exit.Misconfiguredf("questions: "+strings.Join(Questions(), ", "), "--ask: no question %q", o.Ask)
-	}
 	if err := questionNamed(o.Ask).check(o); err != nil {
 		return err
-	}
-	if !slices.Contains(Langs, o.Lang) {
-		return exit.Misconfiguredf("languages: "+strings.Join(Langs, ", "), "--lang: no language %q", o.Lang)
 	}
 	known := Keys()
 	for name, key := range o.Keys {

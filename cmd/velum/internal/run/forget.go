@@ -36,9 +36,6 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 	}
 	r := &record{Console: c, RecordOptions: o.Record}
 	do := func() error {
-		if o.Out == "" {
-			return exit.Misconfiguredf(seeHelp, "--out is needed")
-		}
 		cfg, err := load()
 		if err != nil {
 			return err

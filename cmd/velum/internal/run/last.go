@@ -144,7 +144,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if why := r.Leak.TooMuch(); why != "" {
 		return exit.Errorf(exit.Privacy, "raise tag.recall or correct the policy; gate.max_leak sets the limit", "%s: nothing was committed", why)
 	}
-	if drifted := r.Trend.Drifted(); drifted != "" && l.config.Gate.Drift {
+	if drifted := strings.Join(r.Trend.Drifted(), ", "); drifted != "" && l.config.Gate.Drift {
 		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it", "the newest month is unlike those before (%s): nothing was committed", drifted)
 	}
 	if err := l.ledger.Note(f.Manifest, audit.NewSketch(ids), in.Anonymity); err != nil {

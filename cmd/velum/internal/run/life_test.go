@@ -135,8 +135,6 @@ func TestLife(t *testing.T) {
 	if _, err := os.Stat("out"); err == nil {
 		t.Fatal("a dry run writes")
 	}
-	masked(t, Options{In: o.In}).wants(t, "no output", exit.Config, "--in and --out are needed")
-	masked(t, Options{Out: "out"}).wants(t, "no input", exit.Config, "--in and --out are needed")
 	masked(t, Options{In: []string{"out"}, Out: "out"}).wants(t, "an output in its archive", exit.Config)
 	masked(t, o).wants(t, "first", exit.Done, "6 notes: 5 masked (1 of them empty), 1 in quarantine; 2 units (0 done before), ")
 	has(t, "out", a1, a2, a3, b1, b2)
@@ -183,7 +181,6 @@ func TestLife(t *testing.T) {
 
 	// Files that are forgotten, by name and by pattern.
 	forgotten(t, o, "nothere.csv").wants(t, "forget what is not there", exit.Nothing, "nothing in the output was made of these files")
-	forgotten(t, Options{}, "e.csv").wants(t, "forget nowhere", exit.Config, "--out is needed")
 	forgotten(t, Options{Out: "nowhere"}, "e.csv").wants(t, "forget in what is no output", exit.Config)
 	forgotten(t, dry, "e*.csv").wants(t, "dry", exit.Done, "removed: 1 files, 1 notes\n")
 	has(t, "out", a1, a2, a3, b1, b2, "e1 Cefalea")

@@ -65,15 +65,6 @@ type Options struct {
 // configuration: what is wrong with it is one of the ways in which a run ends.
 func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	do := func(r *record) error {
-		if len(o.In) == 0 || o.Out == "" {
-			verb := "run"
-			if o.Save {
-				verb = "plan"
-			} else if o.Tagged != "" {
-				verb = "mask"
-			}
-			return exit.Misconfiguredf("see `velum "+verb+" --help`", "--in and --out are needed")
-		}
 		cfg, err := load()
 		if err == nil && o.Tagged != "" && cfg.DropPolicy("tag") {
 			c.Log.Warn("the notes stay as they were tagged: what the policy wants of tagging counts for velum run --policy alone", "policy", cfg.Mask.Policy)

@@ -35,9 +35,6 @@ type Options struct {
 
 // Evaluate scores spans against gold and prints the measures.
 func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
-	if f.Gold == "" {
-		return exit.Misconfiguredf("name the gold spans", "--gold is needed")
-	}
 	if f.Dial {
 		return f.dial(ctx, c, cfg)
 	}

@@ -64,12 +64,6 @@ type Count struct {
 // procedures survive, how many notes keep all, some or nothing of these, and what
 // was masked in vain.
 func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *UsefulnessOptions) error {
-	if o.In == "" {
-		return exit.Misconfiguredf("name the notes as they were", "velum prove usefulness: --in is needed")
-	}
-	if (o.Sample > 0) != (o.Out != "") {
-		return exit.Misconfiguredf("as in --sample 100 --out sample.jsonl", "--sample and --out belong together")
-	}
 	steps, err := o.steps(cfg)
 	if err != nil {
 		return err

@@ -36,9 +36,6 @@ type Options struct {
 
 // Learn learns from an archive in the folder of the options.
 func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
-	if f.Out == "" {
-		return exit.Misconfiguredf("see `velum teach learn --help`", "--out is needed")
-	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	if err := files.OwnFolder(f.Out, "velum teach learn", own.MatchString); err != nil {
 		return err

@@ -131,7 +131,7 @@ func TestLearn(t *testing.T) {
 	for name, c := range map[string]struct {
 		o   Options
 		set string
-	}{"no folder": {Options{}, ""}, "nothing to begin with": {Options{Out: "three"}, "learn.gold="}, "nothing to learn from": {Options{Out: "three"}, "learn.in=nowhere"}, "somebody else's": {Options{Out: "archive"}, ""}} {
+	}{"nothing to begin with": {Options{Out: "three"}, "learn.gold="}, "nothing to learn from": {Options{Out: "three"}, "learn.in=nowhere"}, "somebody else's": {Options{Out: "archive"}, ""}} {
 		set := []string{"learn.turns=1"}
 		if c.set != "" {
 			set = append(set, c.set)

@@ -127,9 +127,6 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 
 // Build writes the model file of a pack.
 func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	if o.Out == "" {
-		return exit.Misconfiguredf("name the file to write with --out", "velum teach rules build: --out is needed")
-	}
 	p, err := open(cfg, o.File)
 	if err != nil {
 		return err

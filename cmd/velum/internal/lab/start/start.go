@@ -84,10 +84,7 @@ type state struct {
 
 // Run does what comes next.
 func Run(ctx context.Context, c *console.Console, o *Options) error {
-	switch {
-	case o.In == "" || o.Out == "":
-		return exit.Misconfiguredf("see `velum start --help`", "--in and --out are needed")
-	case o.Ask < 1:
+	if o.Ask < 1 {
 		return exit.Misconfiguredf("ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)
 	}
 	m := &month{Console: c, Options: o}

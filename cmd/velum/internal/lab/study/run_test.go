@@ -105,15 +105,14 @@ func TestStudies(t *testing.T) {
 		wants(t, c.o.Way, got, err, exit.Done, c.lines...)
 	}
 	for name, o := range map[string]Options{
-		"fold":      {Way: "fold", Out: "no"},
-		"no output": {Way: "folds"},
-		"no kind":   {Way: "folds", Out: "no", Kinds: []string{}},
-		"unknown":   {Way: "folds", Out: "no", Kinds: []string{"svn"}},
-		"twice":     {Way: "folds", Out: "no", K: 2, Kinds: []string{"crf", "crf"}},
-		"labels":    {Way: "folds", Out: "no", Labels: "none"},
-		"option":    {Way: "folds", Out: "no", Kinds: []string{"crf:train.l7=2"}},
-		"learns":    {Way: "folds", Out: "no", Kinds: []string{"dictionary"}},
-		"groups":    {Way: "folds", Out: "no", By: "ward"},
+		"fold":    {Way: "fold", Out: "no"},
+		"no kind": {Way: "folds", Out: "no", Kinds: []string{}},
+		"unknown": {Way: "folds", Out: "no", Kinds: []string{"svn"}},
+		"twice":   {Way: "folds", Out: "no", K: 2, Kinds: []string{"crf", "crf"}},
+		"labels":  {Way: "folds", Out: "no", Labels: "none"},
+		"option":  {Way: "folds", Out: "no", Kinds: []string{"crf:train.l7=2"}},
+		"learns":  {Way: "folds", Out: "no", Kinds: []string{"dictionary"}},
+		"groups":  {Way: "folds", Out: "no", By: "ward"},
 	} {
 		got, err := studied(t, o)
 		wants(t, name, got, err, exit.Config)

@@ -37,10 +37,8 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 	d := &o.Dictionary
 	method := dictionary.Method(d.Method)
 	switch {
-	case len(d.Gazetteers) == 0 || o.Out == "":
-		return exit.Misconfiguredf("see `velum teach train --help`", "--gazetteer and --out are needed")
-	case method != dictionary.Binary && method != dictionary.Divergence:
-		return exit.Misconfiguredf("known: divergence, binary", "--method: unknown method %q", d.Method)
+	case len(d.Gazetteers) == 0:
+		return exit.Misconfiguredf("see `velum teach train --help`", "--gazetteer is needed")
 	case method == dictionary.Divergence && len(d.Notes) == 0:
 		return exit.Misconfiguredf("name notes with --archive; labels are not needed", "--archive is needed: divergence compares with how often notes hold a word")
 	case len(o.Train)+len(o.Dev) > 0:

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -15,9 +14,6 @@ import (
 // that: the weights stay as they were. With o.Scores it takes those of another model instead. What o says of training is not looked
 // at.
 func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	if o.Out == "" || len(o.Dev) > 0 && o.Scores != "" || len(o.Dev) == 0 && o.Scores == "" && len(o.Held) == 0 {
-		return exit.Misconfiguredf("see `velum model measure --help`", "--out is needed, and --held, --gold or --scores, the latter not both")
-	}
 	m, err := flow.OpenModel(cfg.Tag.Model, cfg)
 	if err != nil {
 		return err

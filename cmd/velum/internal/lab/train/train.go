@@ -62,9 +62,6 @@ func Train(ctx context.Context, c *console.Console, cfg *option.Config, o *Optio
 	if train := otherwise[o.Kind]; train != nil {
 		return train(ctx, c, cfg, o)
 	}
-	if !slices.Contains(Kinds(), o.Kind) {
-		return unknownKind(o.Kind)
-	}
 	return trainTagger(ctx, c, cfg, o)
 }
 
@@ -74,8 +71,8 @@ func unknownKind(name string) error {
 
 // need says what every training on labelled notes needs.
 func (o *Options) need() error {
-	if len(o.Train) == 0 || o.Out == "" {
-		return exit.Misconfiguredf("see `velum teach train --help`", "--train and --out are needed")
+	if len(o.Train) == 0 {
+		return exit.Misconfiguredf("see `velum teach train --help`", "--train is needed")
 	}
 	return nil
 }

@@ -40,15 +40,9 @@ type VectorOptions struct {
 
 // check completes the options and tells what is wrong with them.
 func (v *VectorOptions) check() (embed.Normalization, error) {
-	if len(v.In) == 0 || v.Out == "" {
-		return 0, exit.Misconfiguredf("see `velum teach embed --help`", "--in and --out are needed")
-	}
 	norm, err := embed.ParseNormalization(v.Normalization)
 	if err != nil {
 		return 0, exit.Misconfigured(fmt.Errorf("--normalization: %w", err), "")
-	}
-	if !slices.Contains(embedtrain.Methods(), v.Method) {
-		return 0, exit.Misconfiguredf("known: "+strings.Join(embedtrain.Methods(), ", "), "--method: unknown method %q", v.Method)
 	}
 	v.Clusters = slices.DeleteFunc(v.Clusters, func(k int) bool { return k == 0 })
 	for _, k := range v.Clusters {

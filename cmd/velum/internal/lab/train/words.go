@@ -18,8 +18,8 @@ import (
 // trainWords counts the common words of an archive: what is safe by rule for an
 // inverse model.
 func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	if len(o.Dictionary.Notes) == 0 || o.Out == "" {
-		return exit.Misconfiguredf("see `velum teach train --help`", "--archive and --out are needed")
+	if len(o.Dictionary.Notes) == 0 {
+		return exit.Misconfiguredf("see `velum teach train --help`", "--archive is needed")
 	}
 	counter := inversetrain.NewWordCounter()
 	t := &dictionaryTraining{Console: c, cfg: cfg, options: o}
