@@ -13,7 +13,7 @@ func TestMarks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"run": "at least one of the flags in the group [in plan] is required", "run --in a": "missing [out]", "run --in  --out b": "missing [in]",
-		"run --in a --out c --plan b": "none of the others can be", "run --plan a": "missing [shard]", "run plan --in a": `required flag(s) "out" not set`,
+		"run --in a --out c --plan b --shard 1/2": "none of the others can be", "run --plan a": "missing [shard]", "run plan --in a": `required flag(s) "out" not set`,
 		"run forget a": `required flag(s) "out"`, "mask --tagged a --in b": "missing [out]", "mask reveal --in a": `"out"`, "night --out b": `"in"`,
 		"night --in a --out b --timer windows": `--timer takes no "windows"`, "review --in a": `"out"`, "review --in a --out b --ask all": `--ask takes no "all"`,
 		"review --in a --out b --lang de": `--lang takes no "de"`, "evidence a --sign k --verify": "none of the others can be", "start --out b": `"in"`,
