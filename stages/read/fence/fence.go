@@ -84,7 +84,7 @@ func (f *Fence) Close() error {
 // Inspect reads the footer of a file as parquet.Inspect does, in a worker.
 func (f *Fence) Inspect(path string, o *input.Options) (*parquet.Layout, error) {
 	var l parquet.Layout
-	w, err := f.ask(path, inspectFrame, newWorkerRequest(path, o), layoutFrame, &l)
+	w, err := f.ask(path, inspectFrame, newWorkerRequest(path, *o), layoutFrame, &l)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (f *Fence) ask(path string, ask frameKind, request any, want frameKind, ans
 			case kind == want && json.Unmarshal(payload, answer) == nil:
 				return w, nil
 			case kind == failFrame:
-				err := parseFailure(payload).error(path)
+				err := failed(payload, path)
 				f.give(w)
 				return nil, err
 			}
@@ -121,12 +121,13 @@ func (f *Fence) ask(path string, ask frameKind, request any, want frameKind, ans
 	}
 }
 
-func parseFailure(payload []byte) *workerFailure {
-	var f workerFailure
-	if json.Unmarshal(payload, &f) != nil {
-		return &workerFailure{Kind: "damage", RowGroup: -1, Cause: "the decode worker failed"}
+// failed is the error that a worker tells of; damage if it is none.
+func failed(payload []byte, path string) error {
+	f := workerFailure{Damage: &commit.DamageError{RowGroup: -1, Cause: "the decode worker failed"}}
+	if sent := (workerFailure{}); json.Unmarshal(payload, &sent) == nil {
+		f = sent
 	}
-	return &f
+	return f.error(path)
 }
 
 // tries is how many workers may be killed from outside at one request, or one
@@ -446,7 +447,7 @@ func (f *Fence) Open(u *commit.Unit, o *input.Options, extra []pipeline.Column, 
 }
 
 func (f *fenced) begin() error {
-	request := newWorkerRequest(f.unit.Input, f.o)
+	request := newWorkerRequest(f.unit.Input, *f.o)
 	request.From, request.To = int(f.unit.From), int(f.unit.To)
 	var have opened
 	w, err := f.fence.ask(f.unit.Input, openFrame, request, openedFrame, &have)
@@ -492,7 +493,7 @@ func (f *fenced) Next(b *pipeline.Batch) error {
 			}
 			err = errFrame
 		case failFrame:
-			err := parseFailure(payload).error(f.unit.Input)
+			err := failed(payload, f.unit.Input)
 			if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.RowGroup < 0 {
 				damage.RowGroup = f.group()
 			}

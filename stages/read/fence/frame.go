@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
@@ -95,63 +95,75 @@ func readFrame(r io.Reader, buf []byte) (kind frameKind, payload, grown []byte, 
 	return kind, payload, buf, nil
 }
 
-// appendBatch appends the notes of a batch as they were read: texts, reasons,
-// id columns, columns to pass through. Ids are made by the owner: the key
-// never goes to a worker.
-func appendBatch(buf []byte, b *pipeline.Batch, ids []pipeline.Bytes) []byte {
-	buf = binary.LittleEndian.AppendUint32(buf, uint32(b.Len()))
-	buf = appendBytes(buf, &b.Text)
-	for _, r := range b.Reason {
-		buf = append(buf, byte(r))
+// codec writes the vectors of a batch, or reads them: both sides go through vectors in one order, and what is sent is
+// the length of each and its bytes as they stand in memory, since both are this program on this machine.
+type codec struct {
+	payload []byte // what was written, or what is left to be read
+	reads   bool
+	bad     bool // there was less to read than it said
+}
+
+// vector is one column of numbers or bytes.
+func vector[T byte | bool | int32 | uint64 | pipeline.Reason](c *codec, v *[]T) {
+	if !c.reads {
+		c.payload = append(binary.LittleEndian.AppendUint32(c.payload, uint32(len(*v))), memory(*v)...)
+		return
 	}
+	n := 0
+	if len(c.payload) >= 4 {
+		n, c.payload = int(binary.LittleEndian.Uint32(c.payload)), c.payload[4:]
+	} else {
+		c.bad = true
+	}
+	if n > len(c.payload)/int(unsafe.Sizeof(*new(T))) {
+		n, c.bad = 0, true
+	}
+	*v = slices.Grow((*v)[:0], n)[:n]
+	c.payload = c.payload[copy(memory(*v), c.payload):]
+}
+
+// memory is the bytes of a vector.
+func memory[T any](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), uintptr(len(v))*unsafe.Sizeof(*new(T)))
+}
+
+func (c *codec) bytes(b *pipeline.Bytes) {
+	vector(c, &b.Offsets)
+	vector(c, &b.Data)
+}
+
+// batch goes through a batch as it was read: texts, reasons, id columns, columns to pass through, which have names and
+// kinds on both sides. Ids are made by the owner: the key never goes to a worker.
+func (c *codec) batch(b *pipeline.Batch, ids []pipeline.Bytes) {
+	c.bytes(&b.Text)
+	vector(c, &b.Reason)
 	for i := range ids {
-		buf = appendBytes(buf, &ids[i])
+		c.bytes(&ids[i])
 	}
 	for i := range b.Extra {
-		c := &b.Extra[i]
-		buf = append(buf, byte(c.Kind))
-		if c.Kind == pipeline.NestedColumn {
-			buf = appendLeaves(buf, c.Leaves)
-			continue
-		}
-		for _, valid := range c.Valid {
-			bit := byte(0)
-			if valid {
-				bit = 1
+		switch x := &b.Extra[i]; x.Kind {
+		case pipeline.NestedColumn:
+			for k := range x.Leaves {
+				l := &x.Leaves[k]
+				vector(c, &l.Rows)
+				vector(c, &l.Rep)
+				vector(c, &l.Def)
+				c.bytes(&l.Values)
 			}
-			buf = append(buf, bit)
-		}
-		if c.Kind == pipeline.BytesColumn {
-			buf = appendBytes(buf, &c.Bytes)
-			continue
-		}
-		for _, v := range c.Fixed {
-			buf = binary.LittleEndian.AppendUint64(buf, v)
+		case pipeline.BytesColumn:
+			vector(c, &x.Valid)
+			c.bytes(&x.Bytes)
+		default:
+			vector(c, &x.Valid)
+			vector(c, &x.Fixed)
 		}
 	}
-	return buf
 }
 
-func appendLeaves(buf []byte, leaves []pipeline.Leaf) []byte {
-	for i := range leaves {
-		l := &leaves[i]
-		for _, at := range l.Rows {
-			buf = binary.LittleEndian.AppendUint32(buf, uint32(at))
-		}
-		buf = append(append(buf, l.Rep...), l.Def...)
-		buf = binary.LittleEndian.AppendUint32(buf, uint32(l.Values.Len()))
-		if l.Values.Len() > 0 {
-			buf = appendBytes(buf, &l.Values)
-		}
-	}
-	return buf
-}
-
-func appendBytes(buf []byte, c *pipeline.Bytes) []byte {
-	for _, at := range c.Offsets {
-		buf = binary.LittleEndian.AppendUint32(buf, uint32(at))
-	}
-	return append(buf, c.Data...)
+func appendBatch(buf []byte, b *pipeline.Batch, ids []pipeline.Bytes) []byte {
+	c := codec{payload: buf}
+	c.batch(b, ids)
+	return c.payload
 }
 
 // batchLimits bounds a batch of a worker.
@@ -164,162 +176,95 @@ type batchLimits struct {
 // batch's Extra must have names and kinds. Whatever the payload is, there is
 // no panic and no more memory than some times its length.
 func parseBatch(payload []byte, b *pipeline.Batch, ids []pipeline.Bytes, l batchLimits) error {
-	p := frameParser{rest: payload}
-	n := int(p.uint32())
-	if n == 0 || n > l.notes {
-		return errFrame
-	}
-	p.bytes(&b.Text, n)
-	reasons := p.take(n)
-	if p.bad {
-		return errFrame
-	}
-	for i, r := range reasons {
-		if !l.reason(b, i, pipeline.Reason(r)) {
-			return errFrame
-		}
-		b.Reason = append(b.Reason, pipeline.Reason(r))
-	}
-	for i := range ids {
-		p.bytes(&ids[i], n)
-	}
-	for i := range b.Extra {
-		p.column(&b.Extra[i], n)
-	}
-	if p.bad || len(p.rest) > 0 || int(b.Text.Offsets[n-1]) >= max(l.bytes, 1) {
+	c := codec{payload: payload, reads: true}
+	c.batch(b, ids)
+	if c.bad || len(c.payload) > 0 || !l.sound(b, ids) {
 		return errFrame
 	}
 	return nil
 }
 
-// reason tells whether a worker's word on text i is right.
-func (l *batchLimits) reason(b *pipeline.Batch, i int, r pipeline.Reason) bool {
-	text := b.Text.At(i)
+// sound tells whether the columns of a batch are ones that a worker may send.
+func (l *batchLimits) sound(b *pipeline.Batch, ids []pipeline.Bytes) bool {
+	n := len(b.Reason)
+	if n == 0 || n > l.notes || !whole(&b.Text, n, 0, nil) || int(b.Text.Offsets[n-1]) >= max(l.bytes, 1) {
+		return false
+	}
+	for i, r := range b.Reason {
+		if !l.reason(b.Text.At(i), r) {
+			return false
+		}
+	}
+	for i := range ids {
+		if !whole(&ids[i], n, 0, nil) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(b.Extra, func(c pipeline.Column) bool { return !passes(&c, n) })
+}
+
+// reason tells whether a worker's word on a text is right.
+func (l *batchLimits) reason(text []byte, r pipeline.Reason) bool {
 	if r == pipeline.NullText || r == pipeline.TooLong {
 		return len(text) == 0
 	}
 	return r == input.Soundness(text, l.text)
 }
 
-// frameParser takes a payload apart. After the first mistake bad is set and
-// everything is empty.
-type frameParser struct {
-	rest []byte
-	bad  bool
+// rises tells whether offsets are those of n values that fill so many bytes, or levels.
+func rises(offsets []int32, n, size int) bool {
+	if n == 0 {
+		return len(offsets)+size == 0
+	}
+	return len(offsets) == n+1 && offsets[0] == 0 && int(offsets[n]) == size && slices.IsSorted(offsets)
 }
 
-func (p *frameParser) take(n int) []byte {
-	if p.bad || n < 0 || n > len(p.rest) {
-		p.bad = true
-		return nil
+// whole tells whether a column has n values, each of so many bytes if it is valid; 0: of any number. valid is nil if all are.
+func whole(c *pipeline.Bytes, n, width int, valid []bool) bool {
+	if !rises(c.Offsets, n, len(c.Data)) {
+		return false
 	}
-	got := p.rest[:n]
-	p.rest = p.rest[n:]
-	return got
-}
-
-func (p *frameParser) uint32() uint32 {
-	word := p.take(4)
-	if p.bad {
-		return 0
-	}
-	return binary.LittleEndian.Uint32(word)
-}
-
-// bytes reads a column of n byte strings.
-func (p *frameParser) bytes(to *pipeline.Bytes, n int) {
-	var last int
-	to.Offsets, last = p.offsets(to.Offsets, n)
-	to.Data = append(to.Data[:0], p.take(last)...)
-}
-
-// offsets reads n+1 numbers that begin at 0 and never fall, and returns the
-// last.
-func (p *frameParser) offsets(to []int32, n int) (offsets []int32, last int) {
-	words := p.take(4 * (n + 1))
-	to = to[:0]
-	for len(words) >= 4 {
-		at := binary.LittleEndian.Uint32(words)
-		if at > math.MaxInt32 || int(at) < last || len(to) == 0 && at != 0 {
-			p.bad = true
-			return to, 0
-		}
-		to = append(to, int32(at))
-		last, words = int(at), words[4:]
-	}
-	return to, last
-}
-
-// leaf reads the levels and values of n rows of a nested column.
-func (p *frameParser) leaf(to *pipeline.Leaf, n int) {
-	to.Reset()
-	rows, levels := p.offsets(to.Rows, n)
-	reps, defs := p.take(levels), p.take(levels)
-	values := int(p.uint32())
-	if p.bad || values > levels || values != bytes.Count(defs, []byte{to.Full}) {
-		p.bad = true
-		return
-	}
-	if values > 0 {
-		p.bytes(&to.Values, values)
-	}
-	if p.bad = p.bad || !wide(&to.Values, to.Width); p.bad {
-		return
-	}
-	to.Rows, to.Rep, to.Def = rows, append(to.Rep, reps...), append(to.Def, defs...)
-	have := int32(0)
-	for i, from := range rows[:n] {
-		row := defs[from:rows[i+1]]
-		if len(row) == 0 || reps[from] != 0 || slices.Max(row) > to.Full {
-			p.bad = true
-			return
-		}
-		to.Starts = append(to.Starts, have)
-		have += int32(bytes.Count(row, []byte{to.Full}))
-	}
-	to.Starts = append(to.Starts, have)
-}
-
-// wide tells whether all values have so many bytes.
-func wide(values *pipeline.Bytes, width int) bool {
-	for i := 0; width > 0 && i < values.Len(); i++ {
-		if len(values.At(i)) != width {
+	for i := 0; width > 0 && i < n; i++ {
+		if (valid == nil || valid[i]) && len(c.At(i)) != width {
 			return false
 		}
 	}
 	return true
 }
 
-// column reads a column to pass through.
-func (p *frameParser) column(to *pipeline.Column, n int) {
-	kind := p.take(1)
-	if p.bad || pipeline.ColumnKind(kind[0]) != to.Kind {
-		p.bad = true
-		return
-	}
-	if to.Kind == pipeline.NestedColumn {
-		for i := range to.Leaves {
-			p.leaf(&to.Leaves[i], n)
+// passes tells whether a column to pass through has values of n notes.
+func passes(c *pipeline.Column, n int) bool {
+	for i := range c.Leaves {
+		if !started(&c.Leaves[i], n) {
+			return false
 		}
-		return
 	}
-	valid := p.take(n)
-	to.Valid = to.Valid[:0]
-	for _, bit := range valid {
-		p.bad = p.bad || bit > 1
-		to.Valid = append(to.Valid, bit == 1)
+	switch {
+	case c.Kind == pipeline.NestedColumn:
+		return true
+	case len(c.Valid) != n || slices.Max(memory(c.Valid)) > 1:
+		return false
+	case c.Kind != pipeline.BytesColumn:
+		return len(c.Fixed) == n
 	}
-	if to.Kind == pipeline.BytesColumn {
-		p.bytes(&to.Bytes, n)
-		for i := 0; to.Width > 0 && !p.bad && i < n; i++ {
-			p.bad = to.Valid[i] && len(to.Bytes.At(i)) != to.Width
+	return whole(&c.Bytes, n, c.Width, c.Valid)
+}
+
+// started notes where the values of each of n rows begin, and tells whether levels and values fit together.
+func started(l *pipeline.Leaf, n int) bool {
+	values := bytes.Count(l.Def, []byte{l.Full})
+	if !rises(l.Rows, n, len(l.Def)) || len(l.Rep) != len(l.Def) || !whole(&l.Values, values, l.Width, nil) {
+		return false
+	}
+	have := int32(0)
+	l.Starts = append(l.Starts[:0], 0)
+	for i, from := range l.Rows[:n] {
+		row := l.Def[from:l.Rows[i+1]]
+		if len(row) == 0 || l.Rep[from] != 0 || slices.Max(row) > l.Full {
+			return false
 		}
-		return
+		have += int32(bytes.Count(row, []byte{l.Full}))
+		l.Starts = append(l.Starts, have)
 	}
-	words := p.take(8 * n)
-	to.Fixed = to.Fixed[:0]
-	for len(words) >= 8 {
-		to.Fixed = append(to.Fixed, binary.LittleEndian.Uint64(words))
-		words = words[8:]
-	}
+	return true
 }

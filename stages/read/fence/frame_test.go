@@ -3,6 +3,7 @@ package fence
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/readtest"
 )
 
 // frameOf makes a batch frame.
@@ -80,14 +82,19 @@ func TestFrames(t *testing.T) {
 			t.Errorf("byte %d changed: no error", i)
 		}
 	}
+	// The payload begins with the offsets and bytes of the texts, and the reasons: 4 + 24, 4 + 15, 4 + 5 bytes.
 	for what, change := range map[string]func(p []byte){
 		"no notes":             func(p []byte) { binary.LittleEndian.PutUint32(p, 0) },
 		"too many notes":       func(p []byte) { binary.LittleEndian.PutUint32(p, 1<<31) },
 		"first offset":         func(p []byte) { p[4] = 1 },
 		"offsets go back":      func(p []byte) { p[12] = 2 },
 		"offset beyond":        func(p []byte) { p[4+4*5+3] = 0x7f },
-		"a row of no levels":   func(p []byte) { p[len(p)-leafBytes(p)+4] = 0 },
-		"bad text called good": func(p []byte) { p[bytes.IndexByte(p, 0xff)+1+3] = 0 },
+		"bytes without offset": func(p []byte) { p[4+4*5]-- },
+		"one reason less":      func(p []byte) { p[28+19]-- },
+		"neither true nor not": func(p []byte) { p[bytes.Index(p, []byte{5, 0, 0, 0, 1, 0, 1, 0, 1})+5] = 2 },
+		"a row of no levels":   func(p []byte) { p[leafAt(p)+8] = 0 },
+		"a level too high":     func(p []byte) { p[bytes.Index(p[leafAt(p):], []byte{0, 1, 2, 3, 2})+leafAt(p)+4] = 4 },
+		"bad text called good": func(p []byte) { p[28+19+4+3] = 0 },
 	} {
 		bad := bytes.Clone(payload)
 		change(bad)
@@ -97,14 +104,63 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// leafBytes returns how many bytes at the end of a payload of five notes are
-// the nested column's levels and values.
-func leafBytes(p []byte) int {
+// leafAt returns where the levels and values of the nested column of five notes begin in a payload.
+func leafAt(p []byte) int {
 	b, _, err := parseTest(p)
 	if err != nil {
 		return 0
 	}
-	return len(appendLeaves(nil, b.Extra[2].Leaves))
+	return len(p) - len(appendBatch(nil, &pipeline.Batch{Extra: b.Extra[2:]}, nil)) + len(appendBatch(nil, new(pipeline.Batch), nil))
+}
+
+// TestSoundness has the bounds of what an owner takes, column by column.
+func TestSoundness(t *testing.T) {
+	for _, c := range []struct {
+		offsets []int32
+		n, size int
+		want    bool
+	}{
+		{nil, 0, 0, true}, {[]int32{0}, 0, 0, false}, {nil, 0, 1, false},
+		{[]int32{0, 2}, 1, 2, true}, {[]int32{0, 2}, 1, 3, false}, {[]int32{1, 2}, 1, 2, false}, {[]int32{0, 2}, 2, 2, false},
+		{[]int32{0, 2, 2}, 2, 2, true}, {[]int32{0, 3, 2}, 2, 2, false}, {[]int32{0, -1, 2}, 2, 2, false},
+	} {
+		if got := rises(c.offsets, c.n, c.size); got != c.want {
+			t.Errorf("%v of %d values and %d bytes: %v", c.offsets, c.n, c.size, got)
+		}
+	}
+	two := pipeline.Bytes{Offsets: []int32{0, 4, 7}, Data: []byte("abcdefg")}
+	for _, c := range []struct {
+		n, width int
+		valid    []bool
+		want     bool
+	}{{2, 0, nil, true}, {1, 0, nil, false}, {2, 4, nil, false}, {2, 4, []bool{true, false}, true}, {2, 4, []bool{true, true}, false}} {
+		if got := whole(&two, c.n, c.width, c.valid); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	for what, c := range map[string]pipeline.Column{
+		"numbers":        {Kind: pipeline.Int64Column, Valid: []bool{true, false}, Fixed: []uint64{1, 0}},
+		"a number short": {Kind: pipeline.Int64Column, Valid: []bool{true, false}, Fixed: []uint64{1}},
+		"a null short":   {Kind: pipeline.Int64Column, Valid: []bool{true}, Fixed: []uint64{1, 0}},
+		"an empty value": {Width: 4, Valid: []bool{true, true}, Bytes: pipeline.Bytes{Offsets: []int32{0, 4, 4}, Data: []byte("abcd")}},
+	} {
+		if got := passes(&c, 2); got != (what == "numbers") {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
+// TestRequest: what goes to a worker has no key, and says whether there are columns of ids.
+func TestRequest(t *testing.T) {
+	o := input.Options{Key: readtest.Key(t), IDs: input.KeyIDs, Opaque: true, Only: map[string]bool{"a": true}, Text: "t"}
+	r := newWorkerRequest("p", o)
+	if r.Options.Key != nil || r.Options.Opaque || r.Options.Only != nil || r.Options.IDs != input.DropIDs || r.Options.Text != "t" {
+		t.Errorf("%+v", r.Options)
+	}
+	o.ID = []string{"id"}
+	if r = newWorkerRequest("p", o); r.Options.IDs != input.KeepIDs || o.Key == nil {
+		t.Errorf("%+v", r.Options)
+	}
 }
 
 // FuzzFrame gives the owner whatever bytes: an error, or a batch whose parts
@@ -122,7 +178,7 @@ func FuzzFrame(f *testing.F) {
 			}
 			data = payload
 		}
-		_ = parseFailure(data).error("x")
+		_ = failed(data, "x")
 		b, ids, err := parseTest(data)
 		if err != nil {
 			return
@@ -174,7 +230,8 @@ func TestFailures(t *testing.T) {
 		&commit.DamageError{Path: "a", RowGroup: -1, Cause: "cannot be read", Unread: true},
 		&input.SchemaError{Path: "a", Column: "c", Cause: "a cause", Remedy: "a remedy"},
 	} {
-		if far := failureOf(err).error("a"); !reflect.DeepEqual(far, err) {
+		data, _ := json.Marshal(failureOf(err))
+		if far := failed(data, "a"); !reflect.DeepEqual(far, err) {
 			t.Errorf("%#v became %#v", err, far)
 		}
 	}

@@ -35,34 +35,15 @@ const workerVariable = "VELUM_DECODE_WORKER"
 type workerRequest struct {
 	Path     []byte // as the system has it, which may be no UTF-8
 	From, To int
-	ID       []string
-	Text     string
-
-	PatientID, Date, Center string
-	Pass                    []string
-	RawPatients             bool
-
-	MaxText, BatchBytes, BatchNotes int
-	Shapes                          map[string]input.Shape
-	Names                           map[string]string
+	Options  input.Options // without key: the owner makes the ids
 }
 
-func newWorkerRequest(path string, o *input.Options) *workerRequest {
-	return &workerRequest{
-		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass, RawPatients: o.RawPatients,
-		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Shapes: o.Shapes, Names: o.Names,
-	}
-}
-
-func (r *workerRequest) options() input.Options {
-	o := input.Options{
-		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass, RawPatients: r.RawPatients,
-		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, Shapes: r.Shapes, Names: r.Names,
-	}
-	if len(r.ID) == 0 { // the owner counts rows
+func newWorkerRequest(path string, o input.Options) *workerRequest {
+	o.Key, o.IDs, o.Opaque, o.Only = nil, input.KeepIDs, false, nil
+	if len(o.ID) == 0 { // the owner counts rows
 		o.IDs = input.DropIDs
 	}
-	return o
+	return &workerRequest{Path: []byte(path), Options: o}
 }
 
 // opened says what comes.
@@ -74,35 +55,30 @@ type opened struct {
 
 // workerFailure is an error on its way to the owner.
 type workerFailure struct {
-	Kind                  string // damage, schema, other
-	RowGroup              int
-	Column, Cause, Remedy string
-	Unread                bool // of damage
+	Damage *commit.DamageError `json:",omitempty"`
+	Schema *input.SchemaError  `json:",omitempty"`
+	Other  string              `json:",omitempty"`
 }
 
-func failureOf(err error) *workerFailure {
-	if damage, ok := errors.AsType[*commit.DamageError](err); ok {
-		return &workerFailure{Kind: "damage", RowGroup: damage.RowGroup, Column: damage.Column, Cause: damage.Cause, Unread: damage.Unread}
-	}
-	if schema, ok := errors.AsType[*input.SchemaError](err); ok {
-		return &workerFailure{Kind: "schema", Column: schema.Column, Cause: schema.Cause, Remedy: schema.Remedy}
-	}
+func failureOf(err error) (f workerFailure) {
+	f.Damage, _ = errors.AsType[*commit.DamageError](err)
+	f.Schema, _ = errors.AsType[*input.SchemaError](err)
+	f.Other = input.Cause(err)
 	if errors.Is(err, fs.ErrNotExist) { // since it was listed: as a file that cannot be read, and tried again
-		return &workerFailure{Kind: "damage", RowGroup: -1, Cause: input.Cause(err), Unread: true}
+		f.Damage = &commit.DamageError{RowGroup: -1, Cause: f.Other, Unread: true}
 	}
-	return &workerFailure{Kind: "other", Cause: input.Cause(err)}
+	return f
 }
 
 // error is the inverse of failureOf.
 func (f *workerFailure) error(path string) error {
-	column, cause := plainWords(f.Column), plainWords(f.Cause)
-	switch f.Kind {
-	case "damage":
-		return &commit.DamageError{Path: path, RowGroup: max(f.RowGroup, -1), Column: column, Cause: cause, Unread: f.Unread}
-	case "schema":
-		return &input.SchemaError{Path: path, Column: column, Cause: cause, Remedy: plainWords(f.Remedy)}
+	if d := f.Damage; d != nil {
+		return &commit.DamageError{Path: path, RowGroup: max(d.RowGroup, -1), Column: plainWords(d.Column), Cause: plainWords(d.Cause), Unread: d.Unread}
 	}
-	return &input.Error{Path: path, Cause: cause, Remedy: "check the path and its permissions"}
+	if s := f.Schema; s != nil {
+		return &input.SchemaError{Path: path, Column: plainWords(s.Column), Cause: plainWords(s.Cause), Remedy: plainWords(s.Remedy)}
+	}
+	return &input.Error{Path: path, Cause: plainWords(f.Other), Remedy: "check the path and its permissions"}
 }
 
 // plainWords cuts what a broken worker says to what may stand in a log line.
@@ -192,8 +168,7 @@ func (w *decodeWorker) serve(kind frameKind, payload []byte) error {
 
 func (w *decodeWorker) inspect(r *workerRequest) error {
 	plant("inspect", string(r.Path))
-	o := r.options()
-	l, err := parquet.Inspect(string(r.Path), &o)
+	l, err := parquet.Inspect(string(r.Path), &r.Options)
 	if err != nil {
 		return err
 	}
@@ -202,7 +177,7 @@ func (w *decodeWorker) inspect(r *workerRequest) error {
 
 func (w *decodeWorker) open(r *workerRequest) error {
 	plant("open", string(r.Path))
-	p, err := parquet.New(string(r.Path), r.From, r.To, r.options())
+	p, err := parquet.New(string(r.Path), r.From, r.To, r.Options)
 	if err != nil {
 		return err
 	}
@@ -230,7 +205,7 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		}
 		w.answer = appendBatch(beginFrame(w.answer), &b, ids)
 		if len(w.answer) > maxFrame {
-			return &commit.DamageError{Path: string(r.Path), RowGroup: -1, Column: r.Text, Cause: "has columns beside the text that are too large to pass through"}
+			return &commit.DamageError{Path: string(r.Path), RowGroup: -1, Column: r.Options.Text, Cause: "has columns beside the text that are too large to pass through"}
 		}
 		if err := w.send(sealFrame(w.answer, batchFrame)); err != nil {
 			return err
