@@ -1,16 +1,11 @@
 package write
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/velum-health/velum/pipeline"
 )
 
 // A column that is kept has the elements of the schema that it was read with.
@@ -28,8 +23,6 @@ type shape struct {
 
 type shapeLeaf struct {
 	path, names []string // in the library, in the file; both below the column itself
-	kind        format.Type
-	width       int
 }
 
 // newShape takes the type of a column apart, see pipeline.Column.Type.
@@ -54,7 +47,7 @@ func (s *shape) walk(at int, path, names []string) (parquet.Node, int) {
 	var n parquet.Node
 	if e.Type.Valid {
 		n = leafNode(e)
-		s.leaves = append(s.leaves, shapeLeaf{path, names, e.Type.V, int(e.TypeLength.V)})
+		s.leaves = append(s.leaves, shapeLeaf{path, names})
 	} else {
 		group := parquet.Group{}
 		for i := 0; i < int(e.NumChildren.V) && at < len(s.elements); i++ {
@@ -135,44 +128,4 @@ func (c *column) paths() [][]string {
 		all = append(all, append([]string{c.name}, l.path...))
 	}
 	return all
-}
-
-// raw makes a value of its bytes, see pipeline.Leaf.
-func (c *tableColumn) raw(v []byte) parquet.Value {
-	switch c.leafKind {
-	case format.Boolean:
-		return parquet.BooleanValue(v[0] != 0)
-	case format.Int32:
-		return parquet.Int32Value(int32(binary.LittleEndian.Uint32(v)))
-	case format.Int64:
-		return parquet.Int64Value(int64(binary.LittleEndian.Uint64(v)))
-	case format.Float:
-		return parquet.FloatValue(math.Float32frombits(binary.LittleEndian.Uint32(v)))
-	case format.Double:
-		return parquet.DoubleValue(math.Float64frombits(binary.LittleEndian.Uint64(v)))
-	case format.Int96:
-		return parquet.Int96Value(deprecated.Int96{binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[4:]), binary.LittleEndian.Uint32(v[8:])})
-	case format.FixedLenByteArray:
-		return parquet.FixedLenByteArrayValue(v)
-	}
-	return parquet.ByteArrayValue(v)
-}
-
-// copyLeaf appends row i of a leaf.
-func (c *tableColumn) copyLeaf(from *pipeline.Leaf, i int) {
-	c.row(0)
-	value := int(from.Starts[i])
-	for k := from.Rows[i]; k < from.Rows[i+1]; k++ {
-		rep, def := int(from.Rep[k]), int(from.Def[k])
-		v, size := parquet.NullValue(), 1
-		if from.Def[k] == from.Full {
-			bytes := from.Values.At(value)
-			v, size = c.raw(bytes), 4+len(bytes)
-			c.digest.value(v)
-			value++
-		}
-		c.page += size
-		c.digest.level(rep, def)
-		c.values = append(c.values, v.Level(rep, def, c.leaf))
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -131,8 +130,6 @@ func (r *remaining) part(p commit.PartRecord, file durable.File) error {
 		if len(leaf) == 1 {
 			c.at[leaf[0]] = i
 		}
-		column, _ := f.Schema().Lookup(leaf...)
-		c.levels = append(c.levels, column.MaxDefinitionLevel > 0)
 	}
 	if _, there := c.at["row"]; !there {
 		return errors.New("has no column of rows")
@@ -197,7 +194,6 @@ type rowCopier struct {
 	*remaining
 	kind   string
 	at     map[string]int // leaves that are a column of their own, by name
-	levels []bool         // by leaf: its values have levels
 	begin  func() (*part, error)
 	to     *part // nil: nothing has stayed yet
 	placed int32 // rows that have stayed
@@ -270,7 +266,7 @@ func (c *rowCopier) row(row parquet.Row) (err error) {
 		}
 	}
 	for _, v := range row {
-		c.to.columns[v.Column()].again(v, c.levels[v.Column()])
+		c.to.columns[v.Column()].push(v, 4+len(v.Bytes()))
 	}
 	return nil
 }
@@ -330,48 +326,4 @@ func (r *remaining) counts(of *commit.UnitRecord) commit.Counts {
 	}
 	maps.DeleteFunc(r.done.Tally, func(name string, n int64) bool { return n <= 0 || strings.HasPrefix(name, string(tally.VainForm)) })
 	return r.done
-}
-
-// again appends a value that was read from a column of the same type. It has its
-// levels.
-func (c *tableColumn) again(v parquet.Value, levels bool) {
-	if v.RepetitionLevel() == 0 {
-		c.row(0)
-	}
-	c.page += 4 + len(v.Bytes())
-	if levels {
-		c.digest.level(v.RepetitionLevel(), v.DefinitionLevel())
-	}
-	if !v.IsNull() {
-		c.digest.value(v)
-	}
-	c.values = append(c.values, v.Level(v.RepetitionLevel(), v.DefinitionLevel(), c.leaf))
-}
-
-// value adds a value of any type.
-func (d *columnDigest) value(v parquet.Value) {
-	switch v.Kind() {
-	case parquet.Boolean:
-		d.bool(v.Boolean())
-	case parquet.Int32:
-		d.uint32(v.Uint32())
-	case parquet.Int64:
-		d.uint64(v.Uint64())
-	case parquet.Int96:
-		d.bytes(int96(v.Int96()))
-	case parquet.Float:
-		d.float32(v.Float())
-	case parquet.Double:
-		d.float64(v.Double())
-	default:
-		d.bytes(v.ByteArray())
-	}
-}
-
-func int96(v deprecated.Int96) []byte {
-	var all []byte
-	for _, word := range v {
-		all = append(all, byte(word), byte(word>>8), byte(word>>16), byte(word>>24))
-	}
-	return all
 }

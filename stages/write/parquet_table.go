@@ -126,14 +126,15 @@ type table struct {
 // tableColumn gathers the values of some rows and their digest.
 type tableColumn struct {
 	column
-	w        *parquet.ColumnWriter
-	leaf     int
-	leafKind format.Type // of a column that is kept
-	values   []parquet.Value
-	rows     int // put since the last flush
-	page     int // bytes of values in the page so far
-	err      error
-	digest   columnDigest
+	w      *parquet.ColumnWriter
+	stored parquet.Kind
+	leaf   int
+	def    int // definition level of a value of a column of one value a row
+	values []parquet.Value
+	rows   int // put since the last flush
+	page   int // bytes of values in the page so far
+	err    error
+	digest columnDigest
 }
 
 var zstdFastest = &zstd.Codec{Level: zstd.SpeedFastest}
@@ -165,13 +166,11 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}
 	writers := t.w.ColumnWriters()
 	for _, c := range columns {
-		for k := range c.paths() {
-			leaf := len(t.columns)
-			column := tableColumn{column: c, w: writers[leaf], leaf: leaf, digest: newColumnDigest()}
-			if c.shape != nil {
-				column.leafKind = c.shape.leaves[k].kind
-			}
-			t.columns = append(t.columns, column)
+		for _, path := range c.paths() {
+			leaf, _ := t.w.Schema().Lookup(path...)
+			t.columns = append(t.columns, tableColumn{
+				column: c, w: writers[len(t.columns)], stored: leaf.Node.Type().Kind(), leaf: len(t.columns), def: leaf.MaxDefinitionLevel, digest: newColumnDigest(leaf.MaxDefinitionLevel > 0),
+			})
 		}
 	}
 	return t
@@ -256,20 +255,29 @@ func (c *tableColumn) fill(n int) {
 func (c *tableColumn) write() {
 	_, err := c.w.WriteRowValues(c.values)
 	c.err = cmp.Or(c.err, err)
+	c.digest.values(c.values)
 	c.digest.flush()
 	clear(c.values) // they point into the batch
 	c.values = c.values[:0]
 }
 
-// row begins a row of so many bytes, and a page if the last one is full.
-func (c *tableColumn) row(size int) {
+// row begins a row, and a page if the last one is full.
+func (c *tableColumn) row() {
 	if c.page >= pageBytes {
 		c.write()
 		c.err = cmp.Or(c.err, c.w.Flush())
 		c.page = 0
 	}
-	c.page += size
 	c.rows++
+}
+
+// push appends a value of so many bytes that has its levels.
+func (c *tableColumn) push(v parquet.Value, size int) {
+	if v.RepetitionLevel() == 0 {
+		c.row()
+	}
+	c.page += size
+	c.values = append(c.values, v)
 }
 
 // close ends the file and returns the digest of its rows.
@@ -345,72 +353,55 @@ func (u *untailed) end() error {
 	return err
 }
 
-// push appends a row with a value of so many bytes.
-func (c *tableColumn) push(v parquet.Value, size int) {
-	c.row(size)
-	if c.optional {
-		v = v.Level(0, 1, c.leaf)
-		c.digest.level(0, 1)
+// put appends a row of one value of so many bytes.
+func (c *tableColumn) put(v parquet.Value, size int) {
+	c.row()
+	if c.def > 0 {
+		v = v.Level(0, c.def, c.leaf)
 	}
+	c.page += size
 	c.values = append(c.values, v)
 }
 
-func (c *tableColumn) null() {
-	c.row(1)
-	c.values = append(c.values, parquet.NullValue().Level(0, 0, c.leaf))
-	c.digest.level(0, 0)
-}
-
-func (c *tableColumn) bytes(v []byte) {
-	c.push(parquet.ByteArrayValue(v), 4+len(v))
-	c.digest.bytes(v)
-}
-
-func (c *tableColumn) int32(v int32) {
-	c.push(parquet.Int32Value(v), 4)
-	c.digest.uint32(uint32(v))
-}
-
-func (c *tableColumn) int64(v int64) {
-	c.push(parquet.Int64Value(v), 8)
-	c.digest.uint64(uint64(v))
-}
-
-func (c *tableColumn) float(v float32) {
-	c.push(parquet.FloatValue(v), 4)
-	c.digest.float32(v)
-}
+func (c *tableColumn) null()           { c.push(parquet.NullValue().Level(0, 0, c.leaf), 1) }
+func (c *tableColumn) bytes(v []byte)  { c.put(parquet.ByteArrayValue(v), 4+len(v)) }
+func (c *tableColumn) int32(v int32)   { c.put(parquet.Int32Value(v), 4) }
+func (c *tableColumn) int64(v int64)   { c.put(parquet.Int64Value(v), 8) }
+func (c *tableColumn) float(v float32) { c.put(parquet.FloatValue(v), 4) }
 
 // copy appends value i of a pass-through column.
 func (c *tableColumn) copy(from *pipeline.Column, i int) {
-	if from == nil || !from.Valid[i] {
+	switch {
+	case from == nil || !from.Valid[i]:
 		c.null()
-		return
-	}
-	switch c.kind {
-	case pipeline.BytesColumn:
-		if v := from.Bytes.At(i); c.shape != nil {
-			c.kept(c.raw(v), 4+len(v))
-		} else {
-			c.bytes(v)
-		}
-	case pipeline.Int32Column, pipeline.DateColumn:
+	case from.Kind == pipeline.BytesColumn:
+		v := from.Bytes.At(i)
+		c.put(c.stored.Value(v), 4+len(v))
+	case c.stored == parquet.Boolean:
+		c.put(parquet.BooleanValue(from.Fixed[i] != 0), 1)
+	case c.stored == parquet.Int32:
 		c.int32(int32(from.Fixed[i]))
-	case pipeline.Int64Column, pipeline.TimestampColumn:
+	case c.stored == parquet.Int64:
 		c.int64(int64(from.Fixed[i]))
-	case pipeline.FloatColumn:
+	case c.stored == parquet.Float:
 		c.float(math.Float32frombits(uint32(from.Fixed[i])))
-	case pipeline.DoubleColumn:
-		c.kept(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
-	case pipeline.BoolColumn:
-		c.kept(parquet.BooleanValue(from.Fixed[i] != 0), 1)
+	case c.stored == parquet.Double:
+		c.put(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
 	}
 }
 
-// kept is push for a value of any type, which it adds to the digest.
-func (c *tableColumn) kept(v parquet.Value, size int) {
-	c.push(v, size)
-	c.digest.value(v)
+// copyLeaf appends row i of a leaf.
+func (c *tableColumn) copyLeaf(from *pipeline.Leaf, i int) {
+	value := int(from.Starts[i])
+	for k := from.Rows[i]; k < from.Rows[i+1]; k++ {
+		v, size := parquet.NullValue(), 1
+		if from.Def[k] == from.Full {
+			bytes := from.Values.At(value)
+			v, size = c.stored.Value(bytes), 4+len(bytes)
+			value++
+		}
+		c.push(v.Level(int(from.Rep[k]), int(from.Def[k]), c.leaf), size)
+	}
 }
 
 // columnDigest sums up the values of a column, whatever their encoding: their
@@ -419,6 +410,7 @@ func (c *tableColumn) kept(v parquet.Value, size int) {
 // guards against mistakes of the libraries; the SHA-256 of the file guards
 // against everybody else.
 type columnDigest struct {
+	leveled                       bool // there may be nulls or lists
 	bytesSum, lengthSum, levelSum *xxh3.Hasher
 	scratch
 }
@@ -426,26 +418,34 @@ type columnDigest struct {
 // scratch holds the bytes that a digest has not summed up yet.
 type scratch struct{ payload, lengths, levels []byte }
 
-func newColumnDigest() columnDigest {
-	return columnDigest{bytesSum: xxh3.New(), lengthSum: xxh3.New(), levelSum: xxh3.New()}
+func newColumnDigest(leveled bool) columnDigest {
+	return columnDigest{leveled: leveled, bytesSum: xxh3.New(), lengthSum: xxh3.New(), levelSum: xxh3.New()}
 }
 
+// values adds values of any type, which have their levels.
+func (d *columnDigest) values(all []parquet.Value) {
+	for i := range all {
+		v := &all[i]
+		if d.leveled {
+			d.level(v.RepetitionLevel(), v.DefinitionLevel())
+		}
+		switch v.Kind() {
+		case parquet.ByteArray, parquet.FixedLenByteArray, parquet.Int96:
+			d.bytes(v.ByteArray())
+		case parquet.Int32, parquet.Float:
+			d.payload = binary.LittleEndian.AppendUint32(d.payload, v.Uint32())
+		default:
+			d.payload = v.AppendBytes(d.payload)
+		}
+	}
+}
+
+// bytes adds a byte string.
 func (d *columnDigest) bytes(v []byte) {
 	d.payload = append(d.payload, v...)
 	d.lengths = binary.LittleEndian.AppendUint32(d.lengths, uint32(len(v)))
 }
 
-func (d *columnDigest) uint32(v uint32)   { d.payload = binary.LittleEndian.AppendUint32(d.payload, v) }
-func (d *columnDigest) uint64(v uint64)   { d.payload = binary.LittleEndian.AppendUint64(d.payload, v) }
-func (d *columnDigest) float32(v float32) { d.uint32(math.Float32bits(v)) }
-func (d *columnDigest) float64(v float64) { d.uint64(math.Float64bits(v)) }
-func (d *columnDigest) bool(v bool) {
-	b := byte(0)
-	if v {
-		b = 1
-	}
-	d.payload = append(d.payload, b)
-}
 func (d *columnDigest) level(rep, def int) { d.levels = append(d.levels, byte(rep<<4|def)) }
 
 func (d *columnDigest) flush() {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
@@ -695,7 +696,7 @@ func benchmarkBatches() (all []*pipeline.Batch, size int64) {
 			b.Conf = append(b.Conf, rng.Float32())
 			b.Language = append(b.Language, pipeline.Spanish)
 		}
-		b.Masked = b.Text
+		b.Masked, b.Places = b.Text, b.Spans
 		sealAll(b)
 		size += int64(len(b.Text.Data))
 		all = append(all, b)
@@ -735,6 +736,14 @@ func BenchmarkUnit(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(20_000*b.N)/b.Elapsed().Seconds(), "notes/s")
+}
+
+// TestBenchmarkBatches: the batches of the benchmarks are ones that can be written.
+func TestBenchmarkBatches(t *testing.T) {
+	all, _ := benchmarkBatches()
+	if _, m := writeUnit(t, all[:1], UnitOptions{}); m.Masked != 2000 {
+		t.Errorf("%+v", m.Counts)
+	}
 }
 
 // BenchmarkVerify re-reads a masked part.
@@ -795,5 +804,37 @@ func TestPageRoom(t *testing.T) {
 	}
 	if room := pageRoom(columns[3:], RowGroupRows); room > 2*pageBytes {
 		t.Errorf("%d bytes for each column of numbers", room)
+	}
+}
+
+// TestDigestOfValues has what a digest sums up of each kind of value: its bytes as in a page, lengths of byte strings alone, and
+// levels only where there are some.
+func TestDigestOfValues(t *testing.T) {
+	for _, c := range []struct {
+		value                    parquet.Value
+		payload, lengths, levels string
+	}{
+		{parquet.Int32Value(-2).Level(0, 1, 0), "feffffff", "", "01"},
+		{parquet.Int64Value(3).Level(1, 2, 0), "0300000000000000", "", "12"},
+		{parquet.BooleanValue(true), "01", "", "00"},
+		{parquet.FloatValue(1), "0000803f", "", "00"},
+		{parquet.DoubleValue(1), "000000000000f03f", "", "00"},
+		{parquet.ByteArrayValue([]byte("ab")).Level(0, 1, 0), "6162", "02000000", "01"},
+		{parquet.ByteArrayValue(nil).Level(0, 1, 0), "", "00000000", "01"},
+		{parquet.FixedLenByteArrayValue([]byte("abc")), "616263", "03000000", "00"},
+		{parquet.Int96Value(deprecated.Int96{1, 2, 3}), "010000000200000003000000", "0c000000", "00"},
+		{parquet.NullValue(), "", "", "00"},
+	} {
+		for _, leveled := range []bool{false, true} {
+			d := newColumnDigest(leveled)
+			d.values([]parquet.Value{c.value})
+			levels := c.levels
+			if !leveled {
+				levels = ""
+			}
+			if got := fmt.Sprintf("%x %x %x", d.payload, d.lengths, d.levels); got != c.payload+" "+c.lengths+" "+levels {
+				t.Errorf("%v: %s", c.value.Kind(), got)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package write
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err
 	v := verifier{batch: batch, defs: make([]int16, batch), reps: make([]int16, batch)}
 	for c := range schema.NumColumns() {
 		column := schema.Column(c)
-		d := newColumnDigest()
+		d := newColumnDigest(column.MaxDefinitionLevel() > 0)
 		d.scratch, v.scratch = v.scratch, scratch{}
 		for g := range f.NumRowGroups() {
 			if err := v.chunk(f.RowGroup(g), c, &d); err != nil {
@@ -54,27 +55,27 @@ func (v *verifier) chunk(g *file.RowGroupReader, c int, d *columnDigest) error {
 	}
 	switch r := r.(type) {
 	case *file.ByteArrayColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, func(x parquet.ByteArray) { d.bytes(x) })
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.FixedLenByteArrayColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, func(x parquet.FixedLenByteArray) { d.bytes(x) })
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.Int96ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, func(x parquet.Int96) { d.bytes(x[:]) })
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.Int32ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, func(x int32) { d.uint32(uint32(x)) })
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.Int64ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, func(x int64) { d.uint64(uint64(x)) })
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.Float32ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, d.float32)
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.Float64ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, d.float64)
+		return readAll(v, d, r, r.ReadBatch)
 	case *file.BooleanColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch, d.bool)
+		return readAll(v, d, r, r.ReadBatch)
 	}
 	return fmt.Errorf("has a type that we do not write")
 }
 
-// readAll reads a column in batches and calls each with its values.
-func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read func(int64, []T, []int16, []int16) (int64, int, error), each func(T)) error {
+// readAll adds a column to its digest, in batches.
+func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read func(int64, []T, []int16, []int16) (int64, int, error)) error {
 	column, values := r.Descriptor(), make([]T, v.batch)
 	for r.HasNext() {
 		levels, n, err := read(v.batch, values, v.defs, v.reps)
@@ -84,11 +85,24 @@ func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read
 		if levels == 0 {
 			break
 		}
-		for _, x := range values[:n] {
-			each(x)
+		switch all := any(values[:n]).(type) {
+		case []parquet.ByteArray:
+			for _, x := range all {
+				d.bytes(x)
+			}
+		case []parquet.FixedLenByteArray:
+			for _, x := range all {
+				d.bytes(x)
+			}
+		case []parquet.Int96:
+			for _, x := range all {
+				d.bytes(x[:])
+			}
+		default:
+			d.payload, _ = binary.Append(d.payload, binary.LittleEndian, all) // numbers have a size
 		}
 		for i := range levels {
-			if column.MaxDefinitionLevel() == 0 {
+			if !d.leveled {
 				break
 			}
 			rep := 0
