@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -47,10 +44,10 @@ func Rows(path string, columns func([]string) error, row func(int64, []Cell) err
 		return refuse("is no Parquet file")
 	}
 	var names []string
-	var leaves []format.SchemaElement
+	var leaves []leafText
 	for _, e := range p.Metadata().Schema {
 		if e.Type.Valid {
-			leaves = append(leaves, e)
+			leaves = append(leaves, leafText{e, textOf(&e)})
 		}
 	}
 	for _, leaf := range p.Schema().Columns() {
@@ -76,7 +73,7 @@ func Rows(path string, columns func([]string) error, row func(int64, []Cell) err
 
 var errRows = errors.New("rows cannot be decoded")
 
-func groupRows(group parquet.RowGroup, leaves []format.SchemaElement, n *int64, row func(int64, []Cell) error) (err error) {
+func groupRows(group parquet.RowGroup, leaves []leafText, n *int64, row func(int64, []Cell) error) (err error) {
 	rows := group.Rows()
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	buffer := make([]parquet.Row, 256)
@@ -87,7 +84,7 @@ func groupRows(group parquet.RowGroup, leaves []format.SchemaElement, n *int64, 
 			*n++
 			cells = cells[:0]
 			for _, v := range values {
-				if c := cellOf(v, &leaves[v.Column()]); c.Text != "" {
+				if c := leaves[v.Column()].cell(v); c.Text != "" {
 					cells = append(cells, c)
 				}
 			}
@@ -104,58 +101,28 @@ func groupRows(group parquet.RowGroup, leaves []format.SchemaElement, n *int64, 
 	}
 }
 
-// cellOf writes a value as text; "" for null and for what is neither text, number
-// nor time.
-func cellOf(v parquet.Value, e *format.SchemaElement) Cell {
-	c := Cell{Column: v.Column()}
+// leafText is a column that has values, and how they are written.
+type leafText struct {
+	format.SchemaElement
+	write asText
+}
+
+// cell writes a value as text; "" for null and for what is no number. Of a time it has the date.
+func (l *leafText) cell(v parquet.Value) (c Cell) {
+	c.Column = v.Column()
 	if v.IsNull() {
 		return c
 	}
-	decimal, isDecimal := logical(e).(*format.DecimalType)
-	_, isTime := dayIn(e)
-	switch kind := v.Kind(); {
-	case isDecimal && (kind == parquet.Int32 || kind == parquet.Int64):
-		c.Text, c.Number = string(appendDecimal(nil, v.String(), int(decimal.Scale))), true
-	case isDecimal:
-		c.Text, c.Number = string(appendDecimal(nil, bigEndian(v.ByteArray()).String(), int(decimal.Scale))), true
-	case kind == parquet.Double && math.IsNaN(v.Double()), kind == parquet.Float && v.Float() != v.Float():
-	case kind == parquet.Float:
-		c.Text, c.Number = strconv.FormatFloat(float64(v.Float()), 'f', -1, 32), true
-	case kind == parquet.Double:
-		c.Text, c.Number = strconv.FormatFloat(v.Double(), 'f', -1, 64), true
-	default:
-		c.Text = cellText(v, e)
-		c.Number = !isTime && (kind == parquet.Int32 || kind == parquet.Int64)
+	_, isDecimal := logical(&l.SchemaElement).(*format.DecimalType)
+	_, isTime := dayIn(&l.SchemaElement)
+	kind := v.Kind()
+	c.Text = strings.TrimSpace(string(l.write(nil, v.Bytes())))
+	c.Number = isDecimal || !isTime && kind != parquet.Boolean && kind < parquet.ByteArray
+	switch {
+	case isTime:
+		c.Text, _, _ = strings.Cut(c.Text, "T")
+	case c.Number && c.Text == "NaN":
+		c.Text = ""
 	}
 	return c
 }
-
-func cellText(v parquet.Value, e *format.SchemaElement) string {
-	day := func(days int64) string { return time.Unix(days*secondsADay, 0).UTC().Format(time.DateOnly) }
-	unit, isTime := dayIn(e)
-	switch v.Kind() {
-	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return strings.TrimSpace(string(v.ByteArray()))
-	case parquet.Int32:
-		if isTime && unit > 0 {
-			return day(floorDiv(int64(v.Int32()), unit))
-		}
-		return strconv.FormatInt(int64(v.Int32()), 10)
-	case parquet.Int64:
-		if isTime && unit > 0 {
-			return day(floorDiv(v.Int64(), unit))
-		}
-		if l, ok := logical(e).(*format.IntType); ok && !l.IsSigned {
-			return strconv.FormatUint(v.Uint64(), 10)
-		}
-		return strconv.FormatInt(v.Int64(), 10)
-	case parquet.Int96:
-		return day(int64(v.Int96()[2]) - julianEpoch)
-	case parquet.Boolean:
-		return strconv.FormatBool(v.Boolean())
-	}
-	return ""
-}
-
-// julianEpoch is the Julian day of 1970-01-01, in which Int96 counts.
-const julianEpoch = 2440588

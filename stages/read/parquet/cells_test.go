@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/big"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -99,6 +102,70 @@ func TestWidened(t *testing.T) {
 	for _, c := range [][3]pipeline.ColumnKind{{small, small, small}, {small, large, large}, {float, double, double}, {date, instant, instant}, {small, double, bytes}, {date, large, bytes}, {truth, small, bytes}, {bytes, small, bytes}, {truth, truth, truth}, {float, large, bytes}} {
 		if got := Widened(c[0], c[1]); got != c[2] || Widened(c[1], c[0]) != c[2] {
 			t.Errorf("%v and %v: %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// TestTextOf has every type of the format and what its values are as text, given as they stand in a page.
+func TestTextOf(t *testing.T) {
+	element := func(kind format.Type, l format.LogicalTypeValue) *format.SchemaElement {
+		e := &format.SchemaElement{Type: thrift.New(kind)}
+		e.LogicalType.Value = l
+		return e
+	}
+	decimal := func(scale int32) format.LogicalTypeValue { return &format.DecimalType{Scale: scale, Precision: 9} }
+	times := func(unit parquet.TimeUnit) format.LogicalTypeValue {
+		return &format.TimestampType{IsAdjustedToUTC: true, Unit: unit.TimeUnit()}
+	}
+	eight := func(n int64) string { return string(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
+	four := func(n int32) string { return string(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	for _, c := range []struct {
+		e           *format.SchemaElement
+		value, want string
+	}{
+		{element(format.ByteArray, &format.StringType{}), " a b ", " a b "},
+		{element(format.ByteArray, nil), "", ""},
+		{element(format.Boolean, nil), "\x00", "false"}, {element(format.Boolean, nil), "\x01", "true"},
+		{element(format.Int32, nil), four(-1), "-1"}, {element(format.Int64, nil), eight(-1), "-1"},
+		{element(format.Int32, &format.IntType{BitWidth: 32, IsSigned: true}), four(-7), "-7"},
+		{element(format.Int32, &format.IntType{BitWidth: 32}), four(-1), "4294967295"},
+		{element(format.Int64, &format.IntType{BitWidth: 64}), eight(-1), "18446744073709551615"},
+		{element(format.Int32, &format.NullType{}), four(5), ""},
+		{element(format.Int32, decimal(2)), four(-5), "-0.05"}, {element(format.Int64, decimal(1)), eight(120), "12"},
+		{element(format.ByteArray, decimal(2)), "\xff\x00", "-2.56"}, {element(format.FixedLenByteArray, decimal(0)), "\x7f", "127"},
+		{element(format.Float, nil), four(int32(math.Float32bits(.1))), "0.1"},
+		{element(format.Double, nil), eight(int64(math.Float64bits(12))), "12"}, {element(format.Double, nil), eight(int64(math.Float64bits(math.NaN()))), "NaN"},
+		{element(format.Int32, &format.DateType{}), four(-1), "1969-12-31"}, {element(format.Int32, &format.DateType{}), four(1), "1970-01-02"},
+		{element(format.Int64, times(parquet.Millisecond)), eight(-1), "1969-12-31T23:59:59Z"},
+		{element(format.Int64, times(parquet.Microsecond)), eight(86_400_000_000 + 1_999_999), "1970-01-02T00:00:01Z"},
+		{element(format.Int64, times(parquet.Nanosecond)), eight(3_600_000_000_000), "1970-01-01T01:00:00Z"},
+		{element(format.Int96, nil), eight(60_000_000_000) + four(julianEpoch+1), "1970-01-02T00:01:00Z"},
+		{element(format.Int96, nil), eight(0) + four(julianEpoch-1), "1969-12-31T00:00:00Z"},
+	} {
+		if got := string(textOf(c.e)([]byte("x"), []byte(c.value))); got != "x"+c.want {
+			t.Errorf("%v %v: %q, want %q", c.e.Type.V, c.e.LogicalType.Value, got[1:], c.want)
+		}
+	}
+}
+
+// TestPatientTypes has the types that an id of a patient may have.
+func TestPatientTypes(t *testing.T) {
+	for _, c := range []struct {
+		kind format.Type
+		l    format.LogicalTypeValue
+		want bool
+	}{
+		{format.ByteArray, nil, true}, {format.ByteArray, &format.StringType{}, true}, {format.ByteArray, &format.BsonType{}, false},
+		{format.Int32, nil, true}, {format.Int64, &format.IntType{BitWidth: 64}, true}, {format.Int32, &format.DateType{}, false}, {format.Int32, &format.NullType{}, true},
+		{format.Float, nil, true}, {format.Double, nil, true}, {format.FixedLenByteArray, nil, false}, {format.FixedLenByteArray, &format.DecimalType{}, true},
+		{format.Boolean, nil, false}, {format.Int96, nil, false}, {format.Int64, &format.TimestampType{}, false},
+	} {
+		column := &fileColumn{elements: []format.SchemaElement{{Type: thrift.New(c.kind)}}}
+		column.elements[0].LogicalType.Value = c.l
+		column.Leaves = []fileLeaf{{Element: &column.elements[0]}}
+		var b binding
+		if got := patientTypes.accept(column, &b); got != c.want || b.Kind != pipeline.BytesColumn {
+			t.Errorf("%v %v: %v", c.kind, c.l, got)
 		}
 	}
 }

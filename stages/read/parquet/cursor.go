@@ -5,14 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read/input"
 )
 
 // cursor walks the values of one leaf column over a range of row groups. The
@@ -223,13 +221,15 @@ func (c *Cursor) Fixed(k int) uint64 {
 	return binary.LittleEndian.Uint64(c.data[8*k:])
 }
 
+// julianEpoch is the Julian day of 1970-01-01, in which Int96 counts.
+const julianEpoch = 2440588
+
 // int96Micros turns the timestamps of old Spark files, nanoseconds of a day
 // and its Julian number, into microseconds since 1970.
 func int96Micros(b []byte) int64 {
-	const julian1970 = 2440588
 	nanos := int64(binary.LittleEndian.Uint64(b))
 	day := int64(binary.LittleEndian.Uint32(b[8:]))
-	return (day-julian1970)*86_400_000_000 + nanos/1000
+	return (day-julianEpoch)*secondsADay*1e6 + nanos/1000
 }
 
 func (c *Cursor) release() {
@@ -249,38 +249,6 @@ func (c *Cursor) Close() error {
 	return err
 }
 
-// idBytes appends the next n values of the column as text: numbers in
-// decimal. Nulls are empty and not valid.
-func (c *Cursor) idBytes(to *pipeline.Bytes, signed bool, n int) error {
-	for n > 0 {
-		if err := c.Load(); err != nil {
-			return c.Early(err)
-		}
-		k := min(n, c.N)
-		n -= k
-		for range k {
-			if at := c.Step(); at >= 0 {
-				to.Data = c.appendID(to.Data, at, signed)
-			}
-			to.End()
-		}
-	}
-	return nil
-}
-
-func (c *Cursor) appendID(to []byte, at int, signed bool) []byte {
-	switch {
-	case c.Offsets != nil:
-		id := c.Bytes(at)
-		return append(to, id[:min(len(id), input.MaxID+1)]...) // a longer one does not count as an id anyway
-	case !signed:
-		return strconv.AppendUint(to, c.Fixed(at), 10)
-	case c.width == 4:
-		return strconv.AppendInt(to, int64(int32(c.Fixed(at))), 10)
-	}
-	return strconv.AppendInt(to, int64(c.Fixed(at)), 10)
-}
-
 // extra appends the next n values to a pass-through column.
 func (c *Cursor) extra(to *pipeline.Column, convert func(uint64) uint64, n int) error {
 	for n > 0 {
@@ -295,7 +263,7 @@ func (c *Cursor) extra(to *pipeline.Column, convert func(uint64) uint64, n int) 
 			switch {
 			case to.Kind == pipeline.BytesColumn:
 				if at >= 0 {
-					to.Bytes.Data = c.append(to.Bytes.Data, at)
+					to.Bytes.Data = append(to.Bytes.Data, c.value(at)...)
 				}
 				to.Bytes.End()
 			case at < 0:

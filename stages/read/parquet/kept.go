@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -261,7 +262,7 @@ func (f *Footer) Cursor(column, i int, file *openedFile, from, to int) Cursor {
 // read appends the next n values.
 func (r *extraReader) read(to *pipeline.Column, n int) error {
 	if r.value != nil {
-		return r.leaves[0].patients(to, r.value, n)
+		return r.leaves[0].texts(&to.Bytes, &to.Valid, r.value, math.MaxInt, n)
 	}
 	if r.Kind != pipeline.NestedColumn {
 		return r.leaves[0].extra(to, r.convert, n)
@@ -329,17 +330,20 @@ func (c *Cursor) level(to *pipeline.Leaf, lift byte) {
 	}
 	at := c.place(c.next)
 	c.next++
-	to.Values.Data = c.append(to.Values.Data, at)
+	to.Values.Data = append(to.Values.Data, c.value(at)...)
 	to.Values.End()
 }
 
-// append appends value k as it stands in the page; a boolean is a byte.
-func (c *Cursor) append(to []byte, k int) []byte {
+// value returns value k as it stands in the page; a boolean is a byte. It is valid until the next load.
+func (c *Cursor) value(k int) []byte {
 	switch {
 	case c.Offsets != nil:
-		return append(to, c.Bytes(k)...)
+		return c.Bytes(k)
 	case c.bits:
-		return append(to, byte(c.Fixed(k)))
+		return truth[c.Fixed(k):][:1]
 	}
-	return append(to, c.data[c.width*k:c.width*(k+1)]...)
+	return c.data[c.width*k : c.width*(k+1)]
 }
+
+// truth are the values of a boolean.
+var truth = []byte{0, 1}

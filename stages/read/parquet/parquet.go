@@ -25,7 +25,8 @@ type Reader struct {
 	disk    durable.Witness // of file
 	text    Cursor
 	ids     []Cursor
-	signed  []bool
+	write   []asText // of the ids
+	valid   []bool   // scratch
 	extra   []extraReader
 	columns []pipeline.Column // of extra, without values
 
@@ -100,7 +101,7 @@ func (r *Reader) cursors(f *Footer, b *bindings, from, to int) error {
 	}
 	r.text = f.Cursor(b.text.column, 0, file, from, to)
 	for _, id := range b.ids {
-		r.ids, r.signed = append(r.ids, f.Cursor(id.column, 0, file, from, to)), append(r.signed, id.signed)
+		r.ids, r.write = append(r.ids, f.Cursor(id.column, 0, file, from, to)), append(r.write, textOf(&f.Columns[id.column].elements[0]))
 	}
 	for _, x := range b.extra {
 		column, err := NewColumn(x.As, x.Shape)
@@ -209,7 +210,8 @@ func (r *Reader) decode(b *pipeline.Batch) error {
 	}
 	for i := range r.ids {
 		r.scratch[i].Reset()
-		if err := r.ids[i].idBytes(&r.scratch[i], r.signed[i], n); err != nil {
+		r.valid = r.valid[:0]
+		if err := r.ids[i].texts(&r.scratch[i], &r.valid, r.write[i], input.MaxID+1, n); err != nil { // a longer one does not count as an id anyway
 			return err
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -18,9 +16,8 @@ type binding struct {
 	input.Wanted
 	column int // of the file; -1: it does not have it
 	input.Shape
-	signed  bool                // numbers
 	convert func(uint64) uint64 // to the bits of the kind; nil: they are
-	value   patientValue        // of a column of patients' ids
+	value   asText              // of a column that is text whatever its type; nil: it is as it is
 }
 
 // bindings are all columns that are read.
@@ -102,13 +99,7 @@ func (f *Footer) bindExtra(want input.Wanted, shapes map[string]input.Shape) (bi
 }
 
 // null tells whether the column is of the type that has no values.
-func (c *fileColumn) null() bool {
-	if !c.Flat() {
-		return false
-	}
-	_, null := logical(&c.elements[0]).(*format.NullType)
-	return null
-}
+func (c *fileColumn) null() bool { return c.Flat() && isNull(&c.elements[0]) }
 
 // purpose says for what a column is wanted.
 type purpose struct {
@@ -202,12 +193,9 @@ func acceptID(e *format.SchemaElement, b *binding) bool {
 	if e.Type.V != format.Int32 && e.Type.V != format.Int64 {
 		return false
 	}
-	b.Kind, b.signed = pipeline.Int64Column, true
-	switch l := logical(e).(type) {
-	case nil:
-		return true
-	case *format.IntType:
-		b.signed = l.IsSigned
+	switch logical(e).(type) {
+	case nil, *format.IntType:
+		b.Kind = pipeline.Int64Column
 		return true
 	}
 	return false
@@ -286,14 +274,7 @@ func Widened(a, b pipeline.ColumnKind) pipeline.ColumnKind {
 
 // widen reads a column as one of another kind: see Widened.
 func (c *fileColumn) widen(b *binding, to pipeline.ColumnKind) {
-	from, convert := b.Kind, b.convert
 	b.Kind, b.convert = to, nil
-	bits := func(v uint64) uint64 {
-		if convert != nil {
-			return convert(v)
-		}
-		return v
-	}
 	switch to {
 	case pipeline.TimestampColumn:
 		b.convert = func(v uint64) uint64 { return uint64(int64(int32(v)) * secondsADay * 1e6) }
@@ -302,20 +283,7 @@ func (c *fileColumn) widen(b *binding, to pipeline.ColumnKind) {
 	case pipeline.DoubleColumn:
 		b.convert = func(v uint64) uint64 { return math.Float64bits(float64(math.Float32frombits(uint32(v)))) }
 	default:
-		text := patientText(&c.elements[0])
-		b.value = func(dst []byte, c *Cursor, at int) []byte {
-			switch {
-			case from == pipeline.DateColumn:
-				return time.Unix(int64(int32(c.Fixed(at)))*secondsADay, 0).UTC().AppendFormat(dst, time.DateOnly)
-			case from == pipeline.TimestampColumn:
-				return time.UnixMicro(int64(bits(c.Fixed(at)))).UTC().AppendFormat(dst, time.RFC3339)
-			case from == pipeline.BoolColumn:
-				return strconv.AppendBool(dst, c.Fixed(at) == 1)
-			case text != nil:
-				return text(dst, c, at)
-			}
-			return dst
-		}
+		b.value = textOf(&c.elements[0])
 	}
 }
 
