@@ -87,7 +87,7 @@ type arc struct {
 }
 
 // outcomes are those of all tests of a form, a bit each.
-type outcomes [4]uint64
+type outcomes [6]uint64
 
 // maxPredicates is how many different tests of a form a file may have.
 const maxPredicates = 64*len(outcomes{}) - 1
@@ -102,8 +102,12 @@ func (o *outcomes) join(other outcomes) {
 	}
 }
 func (o *outcomes) fit(need, forbid *outcomes) bool {
-	return o[0]&need[0] == need[0] && o[1]&need[1] == need[1] && o[2]&need[2] == need[2] && o[3]&need[3] == need[3] &&
-		o[0]&forbid[0]|o[1]&forbid[1]|o[2]&forbid[2]|o[3]&forbid[3] == 0
+	for i := range o {
+		if o[i]&need[i] != need[i] || o[i]&forbid[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // placeTest: what must be (yes) and must not be (no) of where a token stands.
