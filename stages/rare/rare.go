@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode"
 
 	"github.com/velum-health/velum/models/release/rarity"
 	"github.com/velum-health/velum/models/tag/rules"
@@ -78,7 +79,13 @@ func (w *worker) do(b *pipeline.Batch) error {
 		}
 		alone := rarity.Of(w.found) >= w.Alone
 		if w.Do == Generalize {
-			w.found = slices.DeleteFunc(w.found, func(f pipeline.Span) bool { return !alone && f.Score < seldom })
+			hidden := false
+			w.found = slices.DeleteFunc(w.found, func(f pipeline.Span) bool {
+				if f.Score > 0 { // the first piece of a find
+					hidden = alone || f.Score >= seldom
+				}
+				return !hidden
+			})
 			first := len(w.spans.Items)
 			w.spans.Items = append(append(w.spans.Items, b.Spans.At(i)...), w.found...)
 			slices.SortFunc(w.spans.Items[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
@@ -107,28 +114,35 @@ func (w *worker) find(b *pipeline.Batch, i int) {
 	if len(w.finds) == 0 {
 		return
 	}
-	found := view.BackSpans(from, rules.Disjoint(w.found, w.finds))
-	w.found = found[:0]
-	for _, f := range found {
-		f = left(f, b.Text.At(i), b.Spans.At(i))
-		if f.Category != none && f.Start < f.End {
-			w.found = append(w.found, f)
+	for _, f := range view.BackSpans(from, rules.Disjoint(nil, w.finds)) {
+		if f.Category != none {
+			w.pieces(f, b.Text.At(i), b.Spans.At(i))
 		}
 	}
 }
 
-// left is the first piece of a find that no span has, without blanks at its ends: of "alcalde de Vilassar" the town is masked.
-func left(f pipeline.Span, text []byte, spans []pipeline.Span) pipeline.Span {
+// pieces finds what of a find no span has: of "alcalde de Vilassar" the town is masked. The first piece has its score, those
+// behind it have none: together they are one find.
+func (w *worker) pieces(f pipeline.Span, text []byte, spans []pipeline.Span) {
 	at, _ := slices.BinarySearchFunc(spans, f.Start, func(s pipeline.Span, start int32) int { return cmp.Compare(s.End, start+1) })
-	for ; at < len(spans) && spans[at].Start < f.End; at++ {
-		if spans[at].Start > f.Start {
-			f.End = spans[at].Start
-			break
+	last := f.End
+	for f.Start < last {
+		next := last
+		f.End = last
+		if at < len(spans) && spans[at].Start < last {
+			f.End, next = max(spans[at].Start, f.Start), spans[at].End
+			at++
 		}
-		f.Start = min(spans[at].End, f.End)
+		rest := bytes.TrimLeftFunc(text[f.Start:f.End], sign)
+		f.Start = f.End - int32(len(rest))
+		f.End = f.Start + int32(len(bytes.TrimRightFunc(rest, sign)))
+		if f.Start < f.End {
+			w.found = append(w.found, f)
+			f.Score = 0
+		}
+		f.Start = next
 	}
-	piece := text[f.Start:f.End]
-	f.Start += int32(len(piece) - len(bytes.TrimLeft(piece, " \t\n")))
-	f.End = f.Start + int32(len(bytes.TrimSpace(piece)))
-	return f
 }
+
+// sign tells of what there is nothing to hide.
+func sign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -27,6 +27,19 @@ var notes = []struct{ text, want string }{
 	{"[PERSON:Pompe] refiere tos", ""},
 	{"condemnat per homicidi", "COURT:condemnat per homicidi"},
 	{"supervivent de l'accident de tren", "EVENT:supervivent de l'accident"},
+	{"primera persona de [LOCATION:Roda] en la provincia", "FIRST:primera persona de FIRST:en la provincia"},
+	{"treballa de guarda al pantà", "OFFICE:guarda al pantà"},
+	{"trabaja de administrativa en una gestoría", ""},
+	{"es la síndica", "OFFICE:síndica"},
+	{"es el segundo ciclo", ""},
+	{"catorce hermanos", "FAMILY:catorce hermanos"},
+	{"tres hermanos", ""},
+	{"a su padre lo mataron", "FAMILY:padre lo mataron"},
+	{"su padre murió de un infarto", ""},
+	{"el veí més vell del nucli", "FIRST:el veí més vell del nucli"},
+	{"la zona más dolorosa del hombro", ""},
+	{"sombrerera de la guardia", "OFFICE:sombrerera de la guardia"},
+	{"cadera de la pierna, portador de la sonda", ""},
 	{"HTA, DM2, dislipemia. TA 138/82. Control en 3 meses.", ""},
 }
 
@@ -87,6 +100,10 @@ func TestGeneralizeAndHold(t *testing.T) {
 	}
 	if n := len(b.Spans.At(0)); n != 3 || b.Rare.Len() != 0 || len(b.Spans.At(1)) != 1 {
 		t.Errorf("%d and %d spans, %d lists of rare ones", n, len(b.Spans.At(1)), b.Rare.Len())
+	}
+	b = batch(t, "primera persona de [LOCATION:Roda] en la provincia")
+	if err := step(t, rare.Generalize, 0)(b); err != nil || len(b.Spans.At(0)) != 3 {
+		t.Errorf("a phrase that a span divides has %d spans, want one on each side of it: %v", len(b.Spans.At(0)), err)
 	}
 	b = batch(t, alone, common)
 	if err := step(t, rare.Hold, 0)(b); err != nil {
