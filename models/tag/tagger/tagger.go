@@ -177,16 +177,17 @@ type Why interface {
 
 // Odds is log P(tag)/P(against) of a token and what it is the sum of.
 type Odds struct {
-	Log           float64
-	Dial          float64   // the recall dial
-	Before, After float64   // what the tokens on either side of it say, by the scores between tags
-	Features      []Weighed // of the token, the loudest first
+	Log      float64   `json:"log"`
+	Dial     float64   `json:"dial"`   // the recall dial
+	Before   float64   `json:"before"` // what the tokens on either side of it say, by the scores between tags
+	After    float64   `json:"after"`
+	Features []Weighed `json:"features"` // of the token, the loudest first
 }
 
 // Weighed is an attribute with the weight that it adds to the odds.
 type Weighed struct {
-	Attribute string
-	Weight    float64
+	Attribute string  `json:"name"`
+	Weight    float64 `json:"weight"`
 }
 
 // Divided is a Labeller that is made of several, or has rules that say more than

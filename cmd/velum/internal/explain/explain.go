@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/paced"
@@ -90,26 +91,11 @@ type Says struct {
 
 // Member holds the scores of one tagger for a word.
 type Member struct {
-	Kind   string  `json:"kind"`
-	Weight float32 `json:"weight"`         // in the mean; 0: it was not asked, or does not enter it
-	Says   *Says   `json:"says,omitempty"` // nil: not asked of this word
-	List   string  `json:"list,omitempty"` // of an inverse model: the list that decides
-	Odds   *Odds   `json:"odds,omitempty"`
-}
-
-// Odds is the logarithm of P(tag)/P(rival) and what it is the sum of.
-type Odds struct {
-	Log      float64   `json:"log"`
-	Dial     float64   `json:"dial"`   // the recall dial
-	Before   float64   `json:"before"` // what the words before say, and those behind
-	After    float64   `json:"after"`
-	Features []Feature `json:"features"`
-}
-
-// Feature is a feature with the weight that it adds to the odds.
-type Feature struct {
-	Name   string  `json:"name"`
-	Weight float64 `json:"weight"`
+	Kind   string       `json:"kind"`
+	Weight float32      `json:"weight"`         // in the mean; 0: it was not asked, or does not enter it
+	Says   *Says        `json:"says,omitempty"` // nil: not asked of this word
+	List   string       `json:"list,omitempty"` // of an inverse model: the list that decides
+	Odds   *tagger.Odds `json:"odds,omitempty"`
 }
 
 // Pattern is a match of a pattern.

@@ -113,11 +113,7 @@ func (b *believed) members(t int, tag, rival pipeline.Tag) (members []Member) {
 			}
 		}
 		if b.whys[k] != nil && int(tag) < of && int(rival) < of {
-			o := b.whys[k].Odds(t, tag, rival)
-			m.Odds = &Odds{Log: o.Log, Dial: o.Dial, Before: o.Before, After: o.After}
-			for _, f := range o.Features {
-				m.Odds.Features = append(m.Odds.Features, Feature{f.Attribute, f.Weight})
-			}
+			m.Odds = new(b.whys[k].Odds(t, tag, rival))
 		}
 		members = append(members, m)
 	}

@@ -67,7 +67,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	case o.Try > 0:
 		return p.printNotes()
 	case !c.JSON && !c.Quiet:
-		if err := p.print(); err != nil {
+		if _, err := p.Printf("%s", p.text("summary")); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,14 @@
 package propose
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -144,26 +147,51 @@ func (p *proposal) doubts() (all []string) {
 	return all
 }
 
-func (p *proposal) print() error {
-	var b strings.Builder
-	line := func(what, is string) {
-		fmt.Fprintf(&b, "  %s %s\n", p.Paint(p.Out, 1, fmt.Sprintf("%-9s", what)), exit.Printable(is))
+// shown is what is printed of a proposal, as JSON or by the templates of proposal.gotxt.
+type shown struct {
+	Kind     string      `json:"message_type"`
+	Config   string      `json:"config"`
+	Source   string      `json:"source"`
+	Columns  []said      `json:"columns"`
+	Left     []string    `json:"left_out"`
+	Doubts   []string    `json:"note_that"`
+	Samples  []example   `json:"samples"`
+	Commands [][2]string `json:"commands"`
+
+	In, Profile string      `json:"-"`
+	Read        [][2]string `json:"-"` // options of the section, but for columns
+	Table, ID   bool        `json:"-"` // files have columns, and one of them names a note
+	Quasi       []string    `json:"-"`
+}
+
+func (p *proposal) shown() *shown {
+	s := &shown{
+		Kind: "proposal", Config: p.o.Out, Source: p.source(), Columns: p.said(), Left: p.left(), Doubts: p.doubts(), Samples: p.examples[p.roles.text].shown(3), Commands: p.commands(),
+		In: p.o.In, Read: [][2]string{{"format", cmp.Or(p.as, "auto")}, {"encoding", p.flow.Read.Encoding}, {"delimiter", p.flow.Read.Delimiter}}, Table: p.table != nil, ID: p.roles.id != nil,
 	}
-	fmt.Fprintf(&b, "%s: %s\n", exit.Printable(p.o.In), exit.Printable(p.source()))
-	for _, s := range p.said() {
-		line(s.Role, s.Column+": "+s.About)
+	if p.flow.Given("profile") {
+		s.Profile = p.flow.Profile
 	}
-	if left := p.left(); len(left) > 0 {
-		line("left out", strings.Join(left, ", ")+" (a column passes only if read.keep names it)")
+	if p.table != nil {
+		s.Quasi = p.table.quasi(&p.roles)
 	}
-	for _, doubt := range p.doubts() {
-		line("note that", doubt)
+	return s
+}
+
+//go:embed proposal.gotxt
+var proposalText string
+
+// text is a proposal by the template of that name.
+func (p *proposal) text(name string) []byte {
+	var b bytes.Buffer
+	t := template.New("").Funcs(template.FuncMap{
+		"plain": exit.Printable, "quoted": option.QuoteYAML, "join": strings.Join, "base": filepath.Base, "short": short,
+		"bold": func(what string) string { return p.Paint(p.Out, 1, fmt.Sprintf("%-9s", what)) },
+	})
+	if err := template.Must(t.Parse(proposalText)).ExecuteTemplate(&b, name, p.shown()); err != nil {
+		panic(err) // the template is ours, and a buffer takes all
 	}
-	for _, n := range p.examples[p.roles.text].shown(3) {
-		line("masked", short(n.Text))
-	}
-	_, err := p.Printf("%s", []byte(b.String()))
-	return err
+	return b.Bytes()
 }
 
 // short is the beginning of a masked note, on one line.
@@ -173,45 +201,6 @@ func short(note string) string {
 		r = append(r[:160], '…')
 	}
 	return string(r)
-}
-
-// yaml is the configuration.
-func (p *proposal) yaml() []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# How velum reads %s: %s.\n# Proposed by velum init from the first rows. `velum check %s` finds mistakes,\n"+
-		"# `velum run options --reasons` has all options.\n", exit.Printable(filepath.Base(p.o.In)), exit.Printable(p.source()), exit.Printable(filepath.Base(p.o.Out)))
-	if p.flow.Given("profile") {
-		fmt.Fprintf(&b, "profile: %s\n", p.flow.Profile)
-	}
-	b.WriteString("read:\n")
-	for _, o := range [][2]string{{"format", cmp.Or(p.as, "auto")}, {"encoding", p.flow.Read.Encoding}, {"delimiter", p.flow.Read.Delimiter}} {
-		if o[1] != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", o[0], option.QuoteYAML(o[1]))
-		}
-	}
-	if p.table == nil {
-		return []byte(b.String())
-	}
-	b.WriteString("  columns:\n")
-	for _, s := range p.said() {
-		name := option.QuoteYAML(s.Column)
-		if s.Role == "id" {
-			name = "[" + name + "]"
-		}
-		fmt.Fprintf(&b, "    %-30s # %s\n", s.Role+": "+name, exit.Printable(s.About))
-	}
-	if p.roles.id == nil {
-		b.WriteString("    id: []\n  ids: drop                        # no column names a note: the place of its row does\n")
-	}
-	b.WriteString("  keep: []                         # columns that pass as they are; one may say who somebody is, so none by default\n")
-	if left := p.left(); len(left) > 0 {
-		fmt.Fprintf(&b, "  # there are: %s\n", exit.Printable(strings.Join(left, ", ")))
-	}
-	if quasi := p.table.quasi(&p.roles); len(quasi) > 0 {
-		fmt.Fprintf(&b, "# together these could single somebody out (velum help extracts); to keep them, name them in read.keep too\n# anonymity: {k: 5, columns: {%s}}\n", exit.Printable(strings.Join(quasi, ", ")))
-	}
-	b.WriteString("# a policy that wants a key (velum help masking): velum night makes this file, and you keep a copy of it\n# key: {file: velum.key}\n")
-	return []byte(b.String())
 }
 
 // commands returns the next commands, as they can be pasted, each with its purpose.
@@ -235,22 +224,13 @@ func (p *proposal) write() error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(p.yaml())
+	_, err = file.Write(p.text("yaml"))
 	if err = cmp.Or(err, file.Close()); err != nil || p.Quiet && !p.JSON {
 		return err
 	}
 	if p.JSON {
-		return p.WriteJSON(map[string]any{
-			"message_type": "proposal", "config": p.o.Out, "source": p.source(), "columns": p.said(), "left_out": p.left(),
-			"note_that": p.doubts(), "samples": p.examples[p.roles.text].shown(3), "commands": p.commands(),
-		})
+		return p.WriteJSON(p.shown())
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s is written. Next:\n", exit.Printable(p.o.Out))
-	for _, c := range p.commands() {
-		fmt.Fprintf(&b, "\n# %s\n%s\n", c[1], exit.Printable(c[0]))
-	}
-	b.WriteString("\n# or in DuckDB; README.md has pandas and Polars, too\nduckdb -c \"SELECT note_id, text FROM 'masked/masked/**/*.parquet' LIMIT 20\"\n")
-	_, err = p.Printf("%s", []byte(b.String()))
+	_, err = p.Printf("%s", p.text("next"))
 	return err
 }

@@ -3,25 +3,23 @@ package report
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 	"time"
-
-	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Metrics is the file of a run for Prometheus, which the textfile
@@ -113,57 +111,34 @@ func unixSeconds(t time.Time) string { return decimal(float64(t.UnixMilli()) / 1
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
+// metricsText is the text format of Prometheus, version 0.0.4.
+//
+//go:embed metrics.prom
+var metricsText string
+
+var metricsTemplate = template.Must(template.New("metrics").Funcs(template.FuncMap{
+	"unix": unixSeconds, "decimal": decimal, "label": func(s string) string { return fmt.Sprintf("%q", labelValue(cmp.Or(s, "unknown"))) },
+}).Parse(metricsText))
+
 // text returns the file. success is the time of the last success, "" if there
-// was none.
+// was none. A private file has every reason, zero too: a series that comes and goes cannot be alerted on.
 func (m *Metrics) text(success string, private bool) []byte {
-	var w metricWriter
+	var reasons []named
+	for r := pipeline.Sound + 1; int(r) < pipeline.Reasons() && m.Counts != nil; r++ {
+		reasons = append(reasons, named{r.String(), m.Counts.Reasons[r.String()]})
+	}
 	seconds := max(0, m.Ended.Sub(m.Began).Seconds())
-	w.gauge("velum_build_info", "Version of velum that ran last.", sample{1, []string{"version", m.Version}})
-	w.gauge("velum_run_exit_code", "Exit code of the last run: 0 done, 3 more in quarantine than allowed, 4 nothing to do, others failed.", sample{value: float64(m.Exit)})
-	w.gauge("velum_run_end_timestamp_seconds", "When the last run ended.", sample{value: float64(m.Ended.UnixMilli()) / 1000})
-	if success != "" {
-		w.help(lastSuccess, "When the last run ended that was done or had nothing to do.")
-		fmt.Fprintf(&w, "%s %s\n", lastSuccess, success)
+	var text bytes.Buffer
+	if err := metricsTemplate.Execute(&text, struct {
+		*Metrics
+		Success        string
+		Private        bool
+		Seconds, Speed float64
+		Reasons        []named
+	}{m, success, private, math.Round(seconds*1000) / 1000, math.Round(float64(m.NotesNow) / max(seconds, 0.001)), reasons}); err != nil {
+		panic(err) // the template is ours, and a buffer takes all
 	}
-	w.gauge("velum_run_seconds", "How long the last run took.", sample{value: math.Round(seconds*1000) / 1000})
-	w.gauge("velum_run_notes_per_second", "Notes that the last run masked a second, those found done left out.", sample{value: math.Round(float64(m.NotesNow) / max(seconds, 0.001))})
-	w.gauge("velum_run_units", "Units of work of the last run.", sample{float64(m.UnitsNow), []string{"state", "done"}}, sample{float64(m.Reused), []string{"state", "reused"}})
-	if m.Counts != nil {
-		w.outcomes(m.Counts)
-		if private {
-			w.reasons(m.Counts)
-		}
-		w.tallies(m.Counts, private)
-	}
-	return w.Bytes()
-}
-
-// metricWriter writes the text format of Prometheus, version 0.0.4.
-type metricWriter struct{ bytes.Buffer }
-
-// sample is a value with pairs of a label and its value.
-type sample struct {
-	value  float64
-	labels []string
-}
-
-func (w *metricWriter) help(name, help string) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name)
-}
-
-func (w *metricWriter) gauge(name, help string, samples ...sample) {
-	w.help(name, help)
-	for _, s := range samples {
-		var labels []string
-		for pair := range slices.Chunk(s.labels, 2) {
-			labels = append(labels, fmt.Sprintf("%s=%q", pair[0], labelValue(pair[1])))
-		}
-		at := ""
-		if len(labels) > 0 {
-			at = "{" + strings.Join(labels, ",") + "}"
-		}
-		fmt.Fprintf(w, "%s%s %s\n", name, at, decimal(s.value))
-	}
+	return text.Bytes()
 }
 
 // labelValue keeps what our own label values are made of, so that quoting them
@@ -175,45 +150,4 @@ func labelValue(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// outcomes writes what became of the notes.
-func (w *metricWriter) outcomes(c *commit.Counts) {
-	w.gauge("velum_run_notes_read", "Notes of the output of the last run before they were masked.", sample{value: float64(c.Rows)})
-	w.gauge("velum_run_notes", "Notes of the output of the last run, by what became of them.",
-		sample{float64(c.Masked), []string{"outcome", "masked"}}, sample{float64(c.Quarantined), []string{"outcome", "quarantined"}})
-}
-
-// reasons writes why notes are in quarantine. Every reason is there, zero too: a
-// series that comes and goes cannot be alerted on.
-func (w *metricWriter) reasons(c *commit.Counts) {
-	var reasons []sample
-	for r := range pipeline.Reasons() {
-		if name := pipeline.Reason(r).String(); pipeline.Reason(r) != pipeline.Sound {
-			reasons = append(reasons, sample{float64(c.Reasons[name]), []string{"reason", name}})
-		}
-	}
-	w.gauge("velum_run_quarantined_notes", "Notes of the output of the last run that are in quarantine, by reason.", reasons...)
-}
-
-// tallies writes what else is counted of the notes.
-func (w *metricWriter) tallies(c *commit.Counts, private bool) {
-	for _, g := range []struct {
-		of         tally.Of
-		public     bool
-		name, help string
-	}{
-		{tally.Category, true, "velum_run_spans", "Spans masked in the output of the last run, by category."},
-		{tally.Source, false, "velum_run_spans_by_source", "Spans masked in the output of the last run, by who found them."},
-		{tally.Language, false, "velum_run_notes_by_language", "Notes masked in the output of the last run, by language."},
-	} {
-		var samples []sample
-		counts := c.Tally.By(g.of)
-		for _, name := range slices.Sorted(maps.Keys(counts)) {
-			samples = append(samples, sample{float64(counts[name]), []string{string(g.of), cmp.Or(name, "unknown")}})
-		}
-		if len(samples) > 0 && (private || g.public) {
-			w.gauge(g.name, g.help, samples...)
-		}
-	}
 }
