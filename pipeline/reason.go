@@ -28,12 +28,13 @@ const (
 	Unreadable            // the document holds what nobody can look at: an image, a scan
 	IdentifyingID         // the id says who somebody is, and would be public
 	StandsAlone           // what is left of the note can be true of one person alone
+	RangeEdge             // the note lies at the begin or end of the archive, and would tell by how much dates were moved
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable", "identifying_id", "stands_alone",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable", "identifying_id", "stands_alone", "range_edge",
 }
 
 // String returns the code used in files and reports.

@@ -39,6 +39,8 @@ type Options struct {
 	PatientColumn, DateColumn string       // names of columns of Batch.Extra; "": none
 	Times                     []TimeColumn // that are written: they move with the dates of their note
 
+	Range *Range // of the archive, whose edges are trimmed; nil: nobody knows it
+
 	Dealt Dealt // values of other notes, for categories that are shuffled; nil: there are none
 
 	Names *surrogate.Names // that surrogates are drawn from; nil: those of velum
@@ -204,6 +206,10 @@ func (m *Masker) one(b *pipeline.Batch, i int) {
 		return
 	}
 	m.read(b, i)
+	if m.mover != nil && m.atEdge() {
+		b.Quarantine(i, pipeline.RangeEdge)
+		return
+	}
 	masked, places := len(b.Masked.Data), len(b.Places.Items)
 	sound := false
 	guard.Note(func() { b.Masked.Data, b.Places.Items, sound = m.Mask(b.Masked.Data, b.Places.Items, &m.note) })

@@ -64,13 +64,19 @@ func (m *Masker) read(b *pipeline.Batch, i int) {
 	if i < len(b.Language) {
 		n.Language = b.Language[i]
 	}
+	m.who(b, i)
+}
+
+// who says whose note i of the batch is, and of which day.
+func (m *Masker) who(b *pipeline.Batch, i int) {
+	n := &m.note
 	n.Patient = nil
 	if c := m.patient; c != nil && c.Valid[i] {
 		n.Patient = patientid.Key(n.bytesOf(c, i))
 	}
 	n.Day, n.Dated = 0, false
 	if c := m.date; c != nil && c.Valid[i] {
-		n.Day, n.Dated = dayOf(c, i)
+		n.Day, n.Dated = DayOf(c, i)
 	}
 }
 
@@ -86,9 +92,9 @@ func (n *Note) bytesOf(c *pipeline.Column, i int) []byte {
 
 const microsADay = 24 * 60 * 60 * 1e6
 
-// dayOf returns value i of a column of dates, timestamps or texts that begin
+// DayOf returns value i of a column of dates, timestamps or texts that begin
 // with one as 2026-11-21.
-func dayOf(c *pipeline.Column, i int) (day int32, ok bool) {
+func DayOf(c *pipeline.Column, i int) (day int32, ok bool) {
 	switch c.Kind {
 	case pipeline.DateColumn:
 		return int32(c.Fixed[i]), true

@@ -21,7 +21,7 @@ func dateMasker(t testing.TB, dates, ages string) *mask.Masker {
 	}})
 }
 
-func dayOf(t testing.TB, text string) int32 {
+func DayOf(t testing.TB, text string) int32 {
 	t.Helper()
 	d, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestAges(t *testing.T) {
 }
 
 func TestIntervalsAndYears(t *testing.T) {
-	note := mask.Note{Day: dayOf(t, "2014-03-15"), Dated: true}
+	note := mask.Note{Day: DayOf(t, "2014-03-15"), Dated: true}
 	for _, c := range []struct {
 		operator string
 		note     mask.Note
@@ -352,7 +352,7 @@ func TestColumnsMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	day := dayOf(t, "2014-03-12")
+	day := DayOf(t, "2014-03-12")
 	var b pipeline.Batch
 	for _, marked := range []string{"el [DATE:12/03/2014]", "sin fecha"} {
 		text, spans := parse(t, marked)

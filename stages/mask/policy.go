@@ -21,6 +21,7 @@ type Chain struct {
 	keyed bool
 	keeps bool
 	moves string
+	edge  int  // days at the edges of an archive that are trimmed
 	days  bool // it moves dates by other than whole weeks
 	likes bool // it writes what looks like a value
 	dated bool
@@ -85,7 +86,7 @@ func (c *Chain) parse(words []string) error {
 	c.patients = c.patients || s.patients && (s.moves != "" || s.strategy != "" && s.strategy != strategyNames[random])
 	c.keeps, c.likes, c.shuffles = c.keeps || s.keeps, c.likes || s.likes, c.shuffles || s.shuffles
 	if s.moves != "" {
-		c.moves, c.days = s.moves, s.days
+		c.moves, c.edge, c.days = s.moves, s.edge, s.days
 	}
 	if s.strategy != "" {
 		c.strategy = s.strategy
@@ -123,6 +124,9 @@ func (c *Chain) Strategy() string { return c.strategy }
 
 // Moves says how the chain moves dates; "" if it does not.
 func (c *Chain) Moves() string { return c.moves }
+
+// Edge is how many days at the edges of an archive the chain trims.
+func (c *Chain) Edge() int { return c.edge }
 
 // MovesWeekdays tells whether a weekday becomes another one.
 func (c *Chain) MovesWeekdays() bool { return c.days }
@@ -195,6 +199,7 @@ type settings struct {
 	strategy string // of surrogates
 	shuffles bool   // it is another note's value
 	moves    string // it moves dates, and how
+	edge     int    // and trims so many days
 	days     bool   // and not by whole weeks
 	dated    bool   // it needs the date of the note
 	patients bool   // its scope is the patient

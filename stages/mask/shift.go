@@ -26,15 +26,19 @@ const (
 func newShift(s *settings) func(*Options) Operator {
 	o := shift{
 		scope: s.scope(PatientScope), days: s.number("days", 365, leastDays, 36500),
-		weeks: s.flag("weeks"), season: s.flag("season"), reader: newDateReader(s),
+		edge: s.number("edge", 0, 0, 3650), weeks: s.flag("weeks"), season: s.flag("season"), reader: newDateReader(s),
 	}
-	s.moves, s.days, s.likes = o.String(), !o.weeks, true
+	if o.scope != PatientScope {
+		o.edge = 0
+	}
+	s.moves, s.edge, s.days, s.likes = o.String(), o.edge, !o.weeks, true
 	return func(*Options) Operator { w := o; return &w }
 }
 
 type shift struct {
 	scope         Scope
 	days          int
+	edge          int // of the range of an archive, that is trimmed; see Range
 	weeks, season bool
 	reader        dateReader
 
@@ -139,6 +143,9 @@ func (o *shift) String() string {
 	}
 	if o.weeks {
 		text += ", whole weeks"
+	}
+	if o.edge > 0 {
+		text += fmt.Sprintf("; of patients whose notes span the archive those of up to %d days at its edges held back", o.edge)
 	}
 	return text
 }

@@ -233,7 +233,7 @@ func TestOrder(t *testing.T) {
 			p.Valid, p.Fixed = append(p.Valid, true), append(p.Fixed, n.patient)
 			day := int32(0)
 			if n.day != "" {
-				day = dayOf(t, n.day)
+				day = DayOf(t, n.day)
 			}
 			d.Valid, d.Fixed = append(d.Valid, n.day != ""), append(d.Fixed, uint64(day))
 		}

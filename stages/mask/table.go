@@ -17,7 +17,7 @@ func init() {
 		{"randomize", "any value of a list, values=A,B,C or file=NAMES.TXT with one a line; nothing of what stood there is left", true, newRandomize},
 		{"shuffle", "a value of the same category, a place of the same kind, from another note of the archive (velum mask --tagged): real ones, so nothing for names that may not be known at all; not of identifiers", true, newShuffle},
 		{"aggregate", "a larger place: the autonomous community of a town or province, the first digits of a postal code", false, newAggregate},
-		{"shift", "dates moved by one keyed offset of their patient or note, in the format that they had; season moves them by years and stays near the time of year", true, newShift},
+		{"shift", "dates moved by one keyed offset of their patient or note, in the format that they had; season moves them by years and stays near the time of year; edge=72 holds notes at the begin and end of the archive back, where a patient's notes span it and would leave fewer offsets", true, newShift},
 		{"interval", "dates as the time since the note's date or its first one, [DATE +12 d]", false, newInterval},
 		{"year", "the year of a date, unless it tells an age over the limit", false, newYear},
 		{"age", "ages over the limit as [AGE > 89], others as the class that they lie in; class=1 keeps them", false, newAge},

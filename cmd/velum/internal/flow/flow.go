@@ -56,6 +56,8 @@ type Flow struct {
 	Model  *Model
 	People *People // who is known and who objects; nil: nobody
 
+	Range *mask.Range // of the archive, whose edges the policy trims; nil: nothing is trimmed
+
 	Documents bool // the notes stand in documents, which are restored
 }
 
@@ -434,7 +436,7 @@ func (f *Flow) MaskOptions() (*mask.Options, error) {
 	}
 	o := &mask.Options{
 		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(), Purpose: f.Mask.Purpose,
-		PatientColumn: usedAs(f.Read.Columns.Patient, input.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, input.DateColumn),
+		PatientColumn: usedAs(f.Read.Columns.Patient, input.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, input.DateColumn), Range: f.Range,
 	}
 	for c, chain := range chains {
 		o.Policy[pipeline.Category(c)] = chain

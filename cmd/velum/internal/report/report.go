@@ -114,6 +114,7 @@ type reportNotes struct {
 	Quarantined int64   `json:"quarantined"`
 	Share       float64 `json:"quarantined_share"`
 	Excluded    int64   `json:"excluded,omitempty"` // of people who object: left out, and no part of the quarantine
+	Trimmed     int64   `json:"trimmed,omitempty"`  // held back at the edges of the archive: no part of it either
 	Allowed     float64 `json:"quarantined_allowed"`
 	WithSpans   int64   `json:"with_spans"`
 	Empty       int64   `json:"empty,omitempty"`         // masked, and without text
@@ -263,15 +264,21 @@ type Input struct {
 // Rounded keeps four digits, so that reports are the same everywhere.
 func Rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
 
+// LeftOut counts the notes in quarantine that the house wants there: of people who object, and at the edges of the archive.
+func LeftOut(c *commit.Counts) int64 {
+	return c.Reasons[pipeline.Excluded.String()] + c.Reasons[pipeline.RangeEdge.String()]
+}
+
 // New puts the report together.
 func New(m *commit.Manifest, in *Input) *Report {
 	c := &m.Counts
-	excluded, quarantined := c.Reasons[pipeline.Excluded.String()], maps.Clone(c.Reasons)
+	excluded, trimmed, quarantined := c.Reasons[pipeline.Excluded.String()], c.Reasons[pipeline.RangeEdge.String()], maps.Clone(c.Reasons)
 	delete(quarantined, pipeline.Excluded.String()) // the table of reasons adds up to the number in the tile
+	delete(quarantined, pipeline.RangeEdge.String())
 	r := &Report{
 		Schema: "velum.report/5", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
-			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
+			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - LeftOut(c), Excluded: excluded, Trimmed: trimmed, Share: rounded6(float64(c.Quarantined-LeftOut(c)) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Empty: c.Tally.Get(tally.Empty, ""), Duplicates: in.Duplicates,
 		},
 		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
@@ -524,6 +531,9 @@ func (r *Report) sentence() string {
 	said = append(said, l.Text("sentence read", l.Plural(n.Read, "note"), page.Thousands(n.Masked), page.Thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed)))
 	if n.Excluded > 0 {
 		said = append(said, l.Text("sentence excluded", l.Plural(n.Excluded, "note")))
+	}
+	if n.Trimmed > 0 {
+		said = append(said, l.Text("sentence trimmed", l.Plural(n.Trimmed, "note")))
 	}
 	return strings.Join(append(said, last...), " ")
 }

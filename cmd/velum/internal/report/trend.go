@@ -10,7 +10,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
-	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/tally"
 )
@@ -61,7 +60,7 @@ func byMonth(m *commit.Manifest) map[string]*commit.Counts {
 			by[name] = &commit.Counts{}
 		}
 		c := by[name]
-		c.Rows, c.Masked, c.Quarantined = c.Rows+u.Rows, c.Masked+u.Masked, c.Quarantined+u.Quarantined-u.Reasons[pipeline.Excluded.String()]
+		c.Rows, c.Masked, c.Quarantined = c.Rows+u.Rows, c.Masked+u.Masked, c.Quarantined+u.Quarantined-LeftOut(&u.Counts)
 		c.Tally.Add(u.Tally)
 	}
 	return by

@@ -79,6 +79,9 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	if err := m.openTagged(); err != nil {
 		return err
 	}
+	if err := m.trims(ctx); err != nil {
+		return err
+	}
 	plan, err := m.plan(ro.Key)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/choose"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/rare"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/write"
@@ -40,6 +41,7 @@ import (
 // was stopped and went on ends with the same bytes.
 type lastStep struct {
 	config    *option.Config
+	trimmed   *mask.Range
 	model     *flow.Model
 	archive   *archive.Archive
 	selection *selection.Selector // nil: none
@@ -52,7 +54,7 @@ type lastStep struct {
 }
 
 func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log string) (*lastStep, error) {
-	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
+	l := &lastStep{config: p.Config, trimmed: p.Range, model: p.Model, archive: a, version: version}
 	var err error
 	if l.ledger, err = release.New(p, t, log); err != nil {
 		return nil, err
@@ -134,6 +136,12 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	}
 	if in.Rows, err = writeRows(f); err != nil {
 		return err
+	}
+	if l.trimmed != nil {
+		part, err := f.Create(rangeKind, "range.json", true)
+		if err := errors.Join(err, json.NewEncoder(part).Encode(l.trimmed)); err != nil {
+			return err
+		}
 	}
 	if l.config.Mask.Rare != rare.Off {
 		if in.Rare, err = selection.Rare(ctx, l.config, f); err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/archive"
 )
 
@@ -41,6 +42,7 @@ type carried struct {
 	Shaping map[string]string `json:"shaping"` // of option.Shaping
 	People  string            `json:"people,omitempty"`
 	Tagged  string            `json:"tagged,omitempty"`
+	Range   *mask.Range       `json:"range,omitempty"`
 	Roots   []string          `json:"roots"`
 	Checked bool              `json:"checked,omitempty"` // every byte of earlier runs was read again
 	Archive json.RawMessage   `json:"archive"`
@@ -54,7 +56,7 @@ func (m *masking) carry(plan *commit.Plan) error {
 		}
 		return name
 	}
-	w := carried{Tagged: full(m.options.Tagged), Checked: m.record.checks}
+	w := carried{Tagged: full(m.options.Tagged), Range: m.Range, Checked: m.record.checks}
 	for _, root := range plan.Roots {
 		w.Roots = append(w.Roots, full(root))
 	}
@@ -172,7 +174,7 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 	if err != nil {
 		return err
 	}
-	m.key = o.Key
+	m.key, m.Range = o.Key, w.Range
 	if m.archive, err = archive.Planned(w.Archive, o, m.fence); err != nil {
 		return err
 	}

@@ -111,6 +111,7 @@ type masking struct {
 		part  string
 		notes []madeNote
 	}
+	grows   bool  // the output has a range from before
 	settled int64 // notes of units that were done since memory was given back
 }
 
@@ -152,6 +153,9 @@ func (m *masking) mask(ctx context.Context) error {
 	}
 	m.logChanges()
 	m.logKept()
+	if m.grows && slices.ContainsFunc(m.changes, func(c commit.Change) bool { return c.Fate == "added" }) {
+		m.Log.Warn("notes that are added to an output are not held back at its edges: who has it before and after knows when they were written, and by how much dates were moved")
+	}
 	m.record.place(out, units.Roots)
 	if o.Save {
 		m.record.part = "plan"
@@ -277,6 +281,9 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	if err := m.leaveOut(ctx); err != nil {
 		return nil, err
 	}
+	if err := m.trims(ctx); err != nil {
+		return nil, err
+	}
 	return m.plan(o.Key)
 }
 
@@ -316,6 +323,9 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	}
 	if m.Read.Columns.Patient != "" {
 		sum += patientsVersion
+	}
+	if m.Range != nil {
+		sum += fmt.Sprint(" range ", *m.Range)
 	}
 	if m.Choose.Use {
 		sum += fmt.Sprint(" listed ", fmt.Sprint(choose.ShortlistSizes(m.Choose.K, m.Choose.Review)))
@@ -564,7 +574,7 @@ func (m *masking) unitsAtOnce() int {
 // verdict turns what happened into an exit code.
 func (m *masking) verdict(r *commit.Result) error {
 	c := r.Manifest.Counts
-	c.Quarantined -= c.Reasons[pipeline.Excluded.String()] // it was asked for
+	c.Quarantined -= report.LeftOut(&c)
 	if c.Rows > 0 && float64(c.Quarantined) > m.Write.MaxQuarantined*float64(c.Rows) {
 		return exit.Errorf(exit.Quarantined, "look at the reasons in report.json; write.max_quarantined sets the limit",
 			"%d of %d notes are in quarantine, more than %.4g %%%s", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined, damaged(r.Manifest))

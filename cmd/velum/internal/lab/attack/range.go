@@ -24,7 +24,7 @@ type offsets struct {
 }
 
 // rangeRounds are the keys under which offsets are drawn.
-const rangeRounds = 5
+const rangeRounds = 20
 
 // newOffsets draws offsets for the patients of the sample.
 func (a *attacker) newOffsets(ctx context.Context) (*offsets, error) {
@@ -70,8 +70,9 @@ type rangeFigures struct {
 }
 
 const (
-	rangeWanted = 100 // offsets that must be left at the 5th percentile of the patients
+	rangeWanted = 60  // offsets that must be left at the 5th percentile of the patients
 	rangeNeeds  = 20  // patients
+	rangeWide   = 365 // days within which offsets are drawn equally often: few draws fall upon those that are left
 )
 
 // dateRange goes by the range of the archive, which is no secret: notes of 2024 were
@@ -97,21 +98,22 @@ func (a *attacker) tryRange(ctx context.Context) (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to := int32(math.MaxInt32), int32(math.MinInt32)
+	from, to := a.planted.from, a.planted.to
 	for p := range first {
 		from, to = min(from, first[p]), max(to, last[p])
 	}
 	var left, possible []float64
 	for p := range first {
-		moved := int32(by[p])
+		days := to - from - (last[p] - first[p]) + 1 // the offsets that keep its dates within the range follow each other
+		middle, wide := int(last[p]-to)+by[p]+int(days/2), max(int(days), rangeWide)
 		n := 0
 		for offset, times := range o.draws {
-			if first[p]+moved-int32(offset) >= from && last[p]+moved-int32(offset) <= to {
+			if -wide < 2*(offset-middle) && 2*(offset-middle) <= wide {
 				n += times
 			}
 		}
-		left = append(left, math.Round(float64(n)/float64(max(o.total, 1))*r.Offsets))
-		possible = append(possible, float64(to-from-(last[p]-first[p])+1))
+		left = append(left, math.Round(float64(n)/float64(max(o.total, 1))*r.Offsets*float64(days)/float64(wide)))
+		possible = append(possible, float64(days))
 	}
 	if r.Patients = len(left); r.Patients > 0 {
 		slices.Sort(left)
@@ -119,12 +121,10 @@ func (a *attacker) tryRange(ctx context.Context) (*finding, error) {
 		r.Possible = possible[len(possible)/20]
 		r.Least, r.Fifth, r.Half = left[0], left[len(left)/20], left[len(left)/2]
 	}
-	remedy := "let dates move further: days=N of the operator shift"
-	if r.Possible < r.Wanted {
-		remedy = "no offset helps where the notes of a patient span the archive: give others' notes of the months before and behind too, or fewer months of a patient"
-	}
 	powerless := r.Patients < rangeNeeds
-	return judged(r, !powerless && r.Fifth < r.Wanted, powerless, remedy, "give more patients whose notes are dated",
+	return judged(r, !powerless && r.Fifth < r.Wanted, powerless,
+		"hold notes back at the edges of the archive, edge=N of the operator shift with read.columns.patient and read.columns.date, and give all months at once; or let dates move further (days=N)",
+		"give more patients whose notes are dated",
 		"the range of the archive leaves %.0f of %.0f offsets at the 5th percentile of %d patients (%.0f wanted, %.0f possible)",
 		r.Fifth, r.Offsets, r.Patients, r.Wanted, r.Possible), nil
 }
@@ -156,8 +156,10 @@ func (a *attacker) spread() (first, last map[int]int32) {
 
 // dayOf returns the day of a note, since 1970-01-01: its column of dates or, without one, the latest date in its text.
 func dayOf(s *sample, i int) (day int32, ok bool) {
-	if c := s.Notes.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && c.Kind == pipeline.DateColumn {
-		return int32(c.Fixed[i]), true
+	if c := s.Notes.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] {
+		if day, ok := mask.DayOf(c, i); ok {
+			return day, true
+		}
 	}
 	text := s.Notes.Text.At(i)
 	for _, span := range s.Notes.Spans.At(i) {

@@ -19,6 +19,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
@@ -31,6 +32,8 @@ type sample struct {
 	gold   []bool         // by note: people marked it
 	Judged int            // notes of gold
 	Owner  []string       // by note; a note without a patient is its own
+
+	from, to int32 // of the days of all notes of the archive, those that are held back among them
 }
 
 // keep takes note i of a batch in, with its spans.
@@ -67,8 +70,13 @@ type sampler struct {
 
 // Put implements pipeline.Sink.
 func (s *sampler) Put(b *pipeline.Batch) error {
-	patients := b.ExtraNamed(input.PatientColumn)
+	patients, days := b.ExtraNamed(input.PatientColumn), b.ExtraNamed(input.DateColumn)
 	for i := range b.Len() {
+		if days != nil && days.Valid[i] {
+			if day, ok := mask.DayOf(days, i); ok {
+				s.from, s.to = min(s.from, day), max(s.to, day)
+			}
+		}
 		if b.Reason[i] != pipeline.Sound || b.Spans.Len() != b.Len() {
 			continue
 		}
@@ -92,7 +100,7 @@ func (a *attacker) read(ctx context.Context) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sampler{sample: new(sample), seed: a.Seed}
+	s := &sampler{sample: &sample{from: math.MaxInt32, to: math.MinInt32}, seed: a.Seed}
 	if s.marks, err = marksOf(&flow.Labelled{Paths: a.Gold, Config: a.config}); err == nil {
 		err = a.readArchive(ctx, stages, s)
 	}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/velum-health/velum/cmd/velum/internal/files"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/mask"
+)
+
+// rangeKind is the kind of the part of the private tree that has the range of the archive.
+const rangeKind = "range"
+
+// trims finds out, where the policy trims the edges of an archive, from when to when that goes and who has notes
+// throughout. The first commit settles it, for what is out is out: later runs go by what it found, and the notes that they
+// add are not trimmed.
+func (m *masking) trims(ctx context.Context) error {
+	edge := 0
+	chains, err := m.Operators()
+	for _, c := range chains {
+		edge = max(edge, c.Edge())
+	}
+	if err != nil || edge == 0 {
+		return err
+	}
+	if m.Read.Columns.Date == "" || m.Read.Columns.Patient == "" {
+		m.Log.Warn("no notes are held back at the edges of the archive, since no column says whose they are or of which day (read.columns.patient, read.columns.date): where a patient's notes span it, its range tells by how much dates were moved")
+		return nil
+	}
+	if !m.options.Fresh {
+		if err := m.settledRange(); err != nil || m.Range != nil {
+			return err
+		}
+	}
+	o, err := m.MaskOptions()
+	if err != nil {
+		return err
+	}
+	days, err := mask.NewDays(o)
+	if err != nil {
+		return err
+	}
+	for i := range m.archive.Units {
+		src, err := m.archive.Open(&m.archive.Units[i])
+		if err == nil {
+			err = errors.Join(pipeline.Run(ctx, src, nil, days, nil), src.Close())
+		}
+		if _, damaged := errors.AsType[*commit.DamageError](err); err != nil && !damaged {
+			return err // of a damaged unit the run says so, and sets it aside
+		}
+	}
+	long := false
+	if m.Range, long = days.Range(edge); !long {
+		m.Log.Warn("no notes are held back at the edges of the archive, since it is too short: its range tells by how much dates were moved; give more months at once", "at_least_days", 3*edge)
+	}
+	return nil
+}
+
+// settledRange takes up what the last commit found out.
+func (m *masking) settledRange() error {
+	private := m.options.Private
+	if private == "" {
+		private = commit.PrivateDir(m.options.Out)
+	}
+	old, err := commit.ReadManifest(private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range old.Files {
+		if p.Kind == rangeKind {
+			data, err := files.Part(private, &p)
+			if err != nil {
+				return err
+			}
+			m.grows = true
+			return json.Unmarshal(data, &m.Range)
+		}
+	}
+	return nil
+}

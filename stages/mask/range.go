@@ -1,0 +1,94 @@
+package mask
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Range is from when to when an archive goes, which is no secret: a dump of 2024 has notes of 2024. A patient whose notes
+// span it can have been moved by few offsets, since all others would put a date out of it. So the notes of such a patient
+// that lie outside a window are held back (pipeline.RangeEdge): the window is `edge` days shorter than the range, and the
+// key says how many of these days lie before it. All positions of it are equally likely, so that as many offsets stay possible.
+//
+// Of four ways this costs the fewest notes (scripts/bench/range.py): a window for everybody holds back twice as many where
+// patients have few notes; an offset for each stretch of time loses the intervals between stretches and leaves fewer
+// offsets, for the stretches follow each other; to pull notes in to the window gives wrong dates that nobody sees.
+type Range struct {
+	From, To int32    // days since 1970-01-01
+	Patients []uint64 // keyed marks of those patients, rising
+}
+
+// leastRange is how many times longer than the edge a range must be: of a shorter one the window would leave too little.
+const leastRange = 3
+
+// Days takes in the days of the notes of an archive: the pass before a run that trims. It is a pipeline.Sink.
+type Days struct {
+	m        *Masker
+	of       map[uint64][2]int32 // first and last day of each patient
+	from, to int32
+}
+
+// NewDays returns Days without notes. The error is ErrNoKey.
+func NewDays(o *Options) (*Days, error) {
+	m, err := NewMasker(*o)
+	return &Days{m, map[uint64][2]int32{}, math.MaxInt32, math.MinInt32}, err
+}
+
+// Put implements pipeline.Sink.
+func (d *Days) Put(b *pipeline.Batch) error {
+	d.m.columns(b)
+	n := &d.m.note
+	for i := range b.Len() {
+		if d.m.who(b, i); !n.Dated {
+			continue
+		}
+		d.from, d.to = min(d.from, n.Day), max(d.to, n.Day)
+		if len(n.Patient) > 0 {
+			p, _ := d.m.window()
+			s, ok := d.of[p]
+			if !ok {
+				s = [2]int32{n.Day, n.Day}
+			}
+			d.of[p] = [2]int32{min(s[0], n.Day), max(s[1], n.Day)}
+		}
+	}
+	return nil
+}
+
+// Range returns what is known of the archive by now, and whether it is long enough for anything to be trimmed.
+func (d *Days) Range(edge int) (r *Range, long bool) {
+	r = &Range{From: d.from, To: d.to}
+	days := int64(d.to) - int64(d.from) + 1
+	if days < int64(leastRange*edge) {
+		return r, false
+	}
+	for p, s := range d.of {
+		if days-int64(s[1]-s[0]) < int64(edge) {
+			r.Patients = append(r.Patients, p)
+		}
+	}
+	slices.Sort(r.Patients)
+	return r, true
+}
+
+// window returns the mark of the patient of the note at hand, and a number that says where the window lies.
+func (m *Masker) window() (mark, at uint64) {
+	sum := m.note.Sum(PatientScope, "window", nil)
+	return binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(sum[8:])
+}
+
+// atEdge tells whether the note at hand lies outside the window of its patient. What came to an output later than its
+// range lies in no window.
+func (m *Masker) atEdge() bool {
+	n, r := &m.note, m.o.Range
+	if r == nil || m.mover.edge == 0 || !n.Dated || n.Day < r.From || n.Day > r.To {
+		return false
+	}
+	mark, at := m.window()
+	first := r.From + int32(at%uint64(m.mover.edge+1))
+	_, spans := slices.BinarySearch(r.Patients, mark)
+	return spans && (n.Day < first || n.Day > first+r.To-r.From-int32(m.mover.edge))
+}
