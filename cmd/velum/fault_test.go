@@ -20,8 +20,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/guard"
 
-	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/tag"
 )
 
@@ -215,12 +215,8 @@ func tagFaults() (all []fault) {
 	return all
 }
 
-// quoting operators panic, or give the value back.
-type operator func(dst []byte, v mask.Value) []byte
-
-func (o operator) Replace(dst []byte, _ *mask.Note, v mask.Value) ([]byte, bool) {
-	return o(dst, v), true
-}
+// operator is one that panics, or gives the value back.
+type operator func(dst, value []byte) []byte
 
 // put replaces the masked text of the victim.
 func put(b *pipeline.Batch, text []byte) {
@@ -271,14 +267,14 @@ func batchFaults() (all []fault) {
 	add("offsets mixed up", "mask", "changed_text surviving_value strict_finding panicked", func(b *pipeline.Batch) { b.Masked.Offsets[victim] += 5 })
 	for kind, do := range wild {
 		add("operator panics, "+kind, "resolve", "panicked", func(b *pipeline.Batch) {})
-		op := operator(func(dst []byte, v mask.Value) []byte {
-			do(v.Words)
+		op := operator(func(dst, value []byte) []byte {
+			do(value)
 			return dst
 		})
 		all[len(all)-1].name = "mask: operator panics, " + kind
 		all[len(all)-1].spoil = operatorOnVictim(op)
 	}
-	all = append(all, fault{"mask: operator that gives the value back", operatorOnVictim(operator(func(dst []byte, v mask.Value) []byte { return append(dst, v.Words...) })), nil, "surviving_value strict_finding"})
+	all = append(all, fault{"mask: operator that gives the value back", operatorOnVictim(func(dst, value []byte) []byte { return append(dst, value...) }), nil, "surviving_value strict_finding"})
 	add("text put back", "verify", "unsealed", func(b *pipeline.Batch) { put(b, b.Text.At(victim)) })
 	add("a byte changed", "verify", "unsealed", func(b *pipeline.Batch) { b.Masked.At(victim)[0] ^= 1 })
 	add("seal lost", "verify", "unsealed", func(b *pipeline.Batch) { b.Seals[victim] = 0 })
@@ -287,26 +283,23 @@ func batchFaults() (all []fault) {
 	return all
 }
 
-// operatorOnVictim masks the victim with op before the real stage masks all.
-func operatorOnVictim(op mask.Operator) func(*commit.Line) {
+// operatorOnVictim masks the victim with op, as the stage would, and all others with the stage.
+func operatorOnVictim(op operator) func(*commit.Line) {
 	return rewire("mask", func(old func(*pipeline.Batch) error) func(*pipeline.Batch) error {
-		step, err := mask.New(mask.Options{Default: mask.NewChain("of the test", func() mask.Operator { return op })})
-		if err != nil {
-			panic(err)
-		}
-		m := step.New()
 		return func(b *pipeline.Batch) error {
-			var one pipeline.Batch
-			one.Text.Append(b.Text.At(victim))
-			one.Spans.Append(b.Spans.At(victim)...)
-			one.Reason = append(one.Reason, pipeline.Sound)
-			if err := m(&one); err != nil {
-				return err
-			}
+			var masked []byte
+			panicked := guard.Note(func() {
+				text, at := b.Text.At(victim), int32(0)
+				for _, s := range b.Spans.At(victim) {
+					masked = op(append(masked, text[at:s.Start]...), text[s.Start:s.End])
+					at = s.End
+				}
+				masked = append(masked, text[at:]...)
+			})
 			err := old(b)
-			put(b, one.Masked.At(0))
-			if one.Reason[0] != pipeline.Sound {
-				b.Quarantine(victim, one.Reason[0])
+			if put(b, masked); panicked {
+				put(b, nil)
+				b.Quarantine(victim, pipeline.Panicked)
 			}
 			return err
 		}

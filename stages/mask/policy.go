@@ -94,11 +94,6 @@ func (c *Chain) parse(words []string) error {
 	return nil
 }
 
-// NewChain returns a chain of one operator that no table names.
-func NewChain(name string, new func() Operator) *Chain {
-	return &Chain{text: name, names: []string{name}, news: []func(*Options) Operator{func(*Options) Operator { return new() }}}
-}
-
 // String returns the chain as it was written.
 func (c *Chain) String() string { return c.text }
 

@@ -35,7 +35,7 @@ func TestCell(t *testing.T) {
 					t.Fatalf("%d units, gates to %v: row %d is not row 0", n, most, k)
 				}
 			}
-			if !Portable() { // registers of 32 and of 64 bytes give the same bits
+			if !portable { // registers of 32 and of 64 bytes give the same bits
 				narrow := [2][]float32{slices.Clone(start), make([]float32, n)}
 				was := make([]byte, n)
 				cellAVX2(&slices.Clone(gates)[0], &narrow[0][0], &narrow[1][0], &was[0], n)

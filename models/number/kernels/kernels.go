@@ -3,7 +3,7 @@
 //
 // In: slices of numbers. Out: slices of numbers. On amd64 with AVX2 and FMA
 // they are written in assembly, four or eight lanes at a time; everywhere else,
-// and when [ForcePortable] says so, in plain Go. Both give the same results
+// in plain Go. Both give the same results
 // within rounding (the order of additions differs), which the tests check; a
 // run uses one of them throughout, so results do not change within a run.
 //
@@ -22,18 +22,6 @@ func Pad(n int) int { return (n + Lanes - 1) &^ (Lanes - 1) }
 
 // portable tells whether the plain Go code is used.
 var portable = !simdAvailable
-
-// ForcePortable switches to the plain Go code (true), or back to the fastest
-// that this machine has (false), and returns what was in force before. For
-// tests and measurements; it must not be called while kernels run.
-func ForcePortable(force bool) (was bool) {
-	was = portable
-	portable = force || !simdAvailable
-	return was
-}
-
-// Portable tells whether the plain Go code is in use.
-func Portable() bool { return portable }
 
 // Forbidden is the score of what cannot be. It is finite so that differences
 // of two such scores stay numbers; its exponential is zero.

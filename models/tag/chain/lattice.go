@@ -84,7 +84,7 @@ const slop = 1e-4
 //	α(i) < α(b) - slack(b),  slack(b) = max_j (max_i a(i,j) - a(b,j))
 //
 // so everything below the floor max_b α(b) - slack(b) is left out. The result
-// is the one of [Lattice.FullViterbi]. Nothing but the sums is stored: which
+// is the one of all pairs of labels. Nothing but the sums is stored: which
 // source a maximum came from is found on the way back, for one label a token.
 func (l *Lattice) Viterbi(path []pipeline.Tag) {
 	if l.T == 0 {
@@ -143,34 +143,6 @@ func (l *Lattice) back(path []pipeline.Tag) {
 		best = kernels.ArgMax(l.alpha[t*s:], l.tr.source[best*s:(best+1)*s])
 		path[t-1] = pipeline.Tag(best)
 	}
-}
-
-// FullViterbi is Viterbi over all pairs of labels, without any of its
-// shortcuts: what the tests hold it against.
-func (l *Lattice) FullViterbi(path []pipeline.Tag) {
-	if l.T == 0 {
-		return
-	}
-	tr, s := l.tr, l.tr.Stride
-	copy(l.alpha[s:2*s], l.State[:s])
-	for t := 1; t < l.T; t++ {
-		prev, next := l.alpha[t*s:][:s], l.alpha[(t+1)*s:][:s]
-		for j := range next {
-			next[j] = 2 * Forbidden
-		}
-		top := float32(2 * Forbidden)
-		for j := range tr.L {
-			for i := range tr.L {
-				next[j] = max(next[j], prev[i]+tr.score[i*s+j])
-			}
-			next[j] += l.State[t*s+j]
-			top = max(top, next[j])
-		}
-		for j := range next {
-			next[j] -= top
-		}
-	}
-	l.back(path)
 }
 
 // LogScore returns Σ_t s(t,y_t) + a(y_{t-1},y_t) of a path, less what Prepare

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -44,25 +43,21 @@ func lineOf(n int, starts ...int) []pipeline.Token {
 // TestSpanProbs holds the probabilities of the spans of the best path, and of
 // paths drawn at random, against the sum over all paths.
 func TestSpanProbs(t *testing.T) {
-	for _, portable := range []bool{false, true} {
-		was := kernels.ForcePortable(portable)
-		defer kernels.ForcePortable(was)
-		for _, c := range []struct {
-			scheme     pipeline.Scheme
-			categories int
-			T          int
-			starts     []int
-		}{{pipeline.BIO, 1, 1, nil}, {pipeline.BIO, 1, 6, nil}, {pipeline.BIO, 2, 5, []int{2}}, {pipeline.BIO, 3, 4, nil}, {pipeline.BIOESU, 1, 5, []int{3}}, {pipeline.BIOESU, 2, 4, nil}} {
-			for _, legal := range []bool{true, false} {
-				for _, scale := range []float64{1, 10, 40} {
-					t.Run(fmt.Sprintf("portable=%v/%v%d/T%d/legal=%v/scale%v", portable, c.scheme, c.categories, c.T, legal, scale), func(t *testing.T) {
-						r := rand.New(rand.NewPCG(3, uint64(c.T)))
-						set, tokens := tagSet(c.scheme, c.categories), lineOf(c.T, c.starts...)
-						for range 4 {
-							checkSpans(t, r, newProblem(r, set, legal, c.T, scale), set, tokens)
-						}
-					})
-				}
+	for _, c := range []struct {
+		scheme     pipeline.Scheme
+		categories int
+		T          int
+		starts     []int
+	}{{pipeline.BIO, 1, 1, nil}, {pipeline.BIO, 1, 6, nil}, {pipeline.BIO, 2, 5, []int{2}}, {pipeline.BIO, 3, 4, nil}, {pipeline.BIOESU, 1, 5, []int{3}}, {pipeline.BIOESU, 2, 4, nil}} {
+		for _, legal := range []bool{true, false} {
+			for _, scale := range []float64{1, 10, 40} {
+				t.Run(fmt.Sprintf("%v%d/T%d/legal=%v/scale%v", c.scheme, c.categories, c.T, legal, scale), func(t *testing.T) {
+					r := rand.New(rand.NewPCG(3, uint64(c.T)))
+					set, tokens := tagSet(c.scheme, c.categories), lineOf(c.T, c.starts...)
+					for range 4 {
+						checkSpans(t, r, newProblem(r, set, legal, c.T, scale), set, tokens)
+					}
+				})
 			}
 		}
 	}

@@ -64,7 +64,7 @@
 // Cost: what a test says of a form is kept with the form, as one bit, and so is
 // which networks can begin with it; a token of running text costs one look-up.
 // From one token all networks together may try MaxSteps arcs; what was found
-// until then counts, and Machine.Exhausted says how often it came to that. Forms
+// until then counts. Forms
 // of more than maxForm bytes are in no list and match no expression. What text:
 // may cost a note is bounded, too, and Machine.Costly says when that was not enough.
 // So time is linear in the text, whatever the rules.

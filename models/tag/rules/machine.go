@@ -103,9 +103,6 @@ func (p *Pack) NewMachine() *Machine {
 	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders)), limit: maxWork}
 }
 
-// Exhausted returns from how many tokens a search was ended by MaxSteps.
-func (m *Machine) Exhausted() int64 { return m.exhausted }
-
 // Costly tells whether expressions of text cost more on the last note than one note may:
 // what is found there is not all.
 func (m *Machine) Costly() bool { return m.work < 0 }
