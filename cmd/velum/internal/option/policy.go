@@ -188,12 +188,18 @@ func (k *checker) anonymity() {
 	}
 }
 
-// auditedShare says what is wrong with "3/1000".
-func auditedShare(text string) (problem, hint string) {
-	a, b, ok := strings.Cut(text, "/")
+// ParseAudited reads "3/1000": of so many values that were there so many were
+// missed.
+func ParseAudited(text string) (missed, of int, ok bool) {
+	a, b, found := strings.Cut(text, "/")
 	missed, err1 := strconv.Atoi(strings.TrimSpace(a))
 	of, err2 := strconv.Atoi(strings.TrimSpace(b))
-	if !ok || err1 != nil || err2 != nil || missed < 0 || missed >= of {
+	return missed, of, found && err1 == nil && err2 == nil && missed >= 0 && of > 0 && missed < of
+}
+
+// auditedShare says what is wrong with "3/1000".
+func auditedShare(text string) (problem, hint string) {
+	if _, _, ok := ParseAudited(text); !ok {
 		return "want missed/all, as 3/1000", ""
 	}
 	return "", ""

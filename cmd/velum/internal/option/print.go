@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -183,20 +184,10 @@ func isWord(s string) bool {
 // plain returns the value as JSON knows it. Sizes and durations stay text.
 func (o *option) plain() any {
 	switch at := o.at.(type) {
-	case *string:
-		return *at
-	case *int:
-		return *at
-	case *float64:
-		return *at
-	case *bool:
-		return *at
+	case *size, *time.Duration:
+		return o.text()
 	case *[]string:
 		return append([]string{}, *at...)
-	case *map[string]string:
-		return *at
-	case *map[string]float64:
-		return *at
 	}
-	return o.text()
+	return reflect.ValueOf(o.at).Elem().Interface()
 }

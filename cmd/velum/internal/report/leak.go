@@ -2,11 +2,11 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -40,15 +40,6 @@ type CategoryLeak struct {
 	Told     float64 `json:"told_share"`         // of these, those that can be told
 }
 
-// ParseAudited reads "3/1000": of so many values that were there so many were
-// missed.
-func ParseAudited(text string) (missed, of int, ok bool) {
-	a, b, found := strings.Cut(text, "/")
-	missed, err1 := strconv.Atoi(strings.TrimSpace(a))
-	of, err2 := strconv.Atoi(strings.TrimSpace(b))
-	return missed, of, found && err1 == nil && err2 == nil && missed >= 0 && of > 0 && missed < of
-}
-
 // leakInput holds the counts from which a leak is simulated.
 type leakInput struct {
 	counts     tally.Counts
@@ -66,8 +57,8 @@ func leakOf(in *leakInput) *Leak {
 	}
 	l := &Leak{Allowed: in.allowed, Attacks: in.attacks, Categories: []CategoryLeak{}}
 	var middle, low, high float64
-	for _, name := range sortedNames(in.audited) {
-		missed, of, _ := ParseAudited(in.audited[name]) // the configuration was checked
+	for _, name := range slices.Sorted(maps.Keys(in.audited)) {
+		missed, of, _ := option.ParseAudited(in.audited[name]) // the configuration was checked
 		found := float64(in.counts.By(tally.Category)[name])
 		share := float64(missed) / float64(of)
 		ends := score.Wilson(int64(missed), int64(of))
@@ -111,12 +102,4 @@ func (l *Leak) TooMuch() string {
 		return fmt.Sprintf("%d of %d people match fewer than %d notes, a larger share than %.4g", l.Linkage.Few, l.Linkage.People, l.Linkage.AtLeast, l.Allowed)
 	}
 	return ""
-}
-
-func sortedNames(m map[string]string) (names []string) {
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

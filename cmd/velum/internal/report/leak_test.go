@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
@@ -29,7 +30,7 @@ func TestLeak(t *testing.T) {
 		t.Error("more than allowed, and not said")
 	}
 	for text, ok := range map[string]bool{"3/1000": true, "0/1": true, "1/1": false, "-1/5": false, "x/5": false, "5": false, "1/0": false} {
-		if _, _, got := ParseAudited(text); got != ok {
+		if _, _, got := option.ParseAudited(text); got != ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
