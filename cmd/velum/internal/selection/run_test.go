@@ -1,0 +1,156 @@
+package selection_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/run"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew; read the difference before you commit it")
+
+// archive is one of forty invented notes of seven patients.
+func archive() string {
+	b := []byte("codigo,paciente,fecha,nota\n")
+	for i := range 40 {
+		note := []string{
+			fmt.Sprintf("Acude Ana Puig de Olot por tos desde el 12/03/2014. Tel 600 123 4%02d", i),
+			fmt.Sprintf("Paciente de %d años, Juan García López, DNI 12345678Z", 20+i),
+			"Control sin cambios. Dr. Pere Mas",
+			fmt.Sprintf("Refiere dolor desde hace 3 dias, vive en C/ Mayor %d, Reus", i),
+			"Enfermedad de Pompe, es alcaldesa de Olot", "", "Pasa ana.puig@ejemplo.es con CIP PUVI1920704011",
+		}[i%7]
+		b = fmt.Appendf(b, "n%d,%d,2014-03-%02d,\"%s\"\n", i, i%5, 1+i%28, note)
+	}
+	return string(b)
+}
+
+// volatile is what is not the same in every run: sums, names made of them, times and speeds.
+var volatile = regexp.MustCompile(`[0-9a-f]{12,}|part-[-0-9a-f]+|\d+-\d\d-\d\dT[0-9:.]+Z|20\d\d-\d\d-\d\d( \d\d:\d\d)?|\d+(\.\d+)? ?(s|ms|MB|notes/s)\b|go1\.[0-9.]+|/tmp/[^ "<]*`)
+
+// masked runs an archive of CSV files by name and returns what the run prints. The options are set as KEY=VALUE.
+func masked(t *testing.T, o run.Options, set ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	c := &console.Console{Out: &out, Errs: &out}
+	c.StartLog()
+	err := run.Mask(context.Background(), c, func() (*option.Config, error) {
+		return option.Load(option.Sources{}.With(append([]string{"read.columns.id=codigo", "read.columns.text=nota", "read.columns.patient=paciente", "read.columns.date=fecha", "write.max_quarantined=1", "run.workers=1"}, set...)))
+	}, &o)
+	if err != nil {
+		return fmt.Sprint(out.String(), "error ", err, "\n")
+	}
+	return ""
+}
+
+// tree writes the texts below a folder, and of its tables the ids and choices.
+func tree(t *testing.T, b *bytes.Buffer, dir string, want func(name string) bool) {
+	t.Helper()
+	var names []string
+	if err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && want(filepath.ToSlash(name)) {
+			names = append(names, name)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(b, "-- %s\n", volatile.ReplaceAllString(filepath.ToSlash(name), "*"))
+		if !strings.HasSuffix(name, ".parquet") {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(place.ReplaceAllString(string(data), ""), "\n") // which note comes first is drawn by a sum of the configuration
+			slices.Sort(lines)
+			b.WriteString(strings.Join(lines, "\n"))
+			b.WriteByte('\n')
+			continue
+		}
+		rows, err := parquet.ReadFile[any](name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			fmt.Fprintln(b, row.(map[string]any)["note_id"], row.(map[string]any)["choice"])
+		}
+	}
+}
+
+var place = regexp.MustCompile(`,"stratum_place":\d+`)
+
+// golden holds what was written against testdata/NAME.golden.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	got = volatile.ReplaceAll(got, []byte("*"))
+	path := filepath.Join(home, "testdata", name+".golden")
+	if *update {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		a, b := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
+		for i := range min(len(a), len(b)) {
+			if !bytes.Equal(a[i], b[i]) {
+				t.Fatalf("%s, line %d:\n got %s\nwant %s\nrun with -update and read the difference", path, i+1, a[i], b[i])
+			}
+		}
+		t.Fatalf("%s: %d lines, want %d", path, len(a), len(b))
+	}
+}
+
+var home, _ = os.Getwd()
+
+// TestRuns has all that a run chooses of forty notes: the selection set, the curators' list, the sample for an audit, and what is rare.
+func TestRuns(t *testing.T) {
+	for name, set := range map[string][]string{
+		"chosen":  {"choose.k=5", "choose.review=4", "choose.min_confidence=0.93"},
+		"rare":    {"choose.k=3", "choose.review=2", "choose.min_confidence=0.99", "mask.rare=review"},
+		"classes": {"choose.k=6", "choose.classes=PERSON=0.6,LOCATION=0.4", "choose.review=4", "choose.min_confidence=0"},
+		"fast":    {"choose.use=false", "tag.fast=true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := errors.Join(os.Mkdir("in", 0o700), os.WriteFile("in/a.csv", []byte(archive()), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			sample := map[string]string{"chosen": "", "rare": "", "classes": "", "fast": "100"}[name]
+			for range 2 { // the second finds the sample as it was drawn
+				b.WriteString(masked(t, run.Options{In: []string{"in"}, Out: "out", Record: run.RecordOptions{Sample: sample}}, set...))
+			}
+			var said map[string]json.RawMessage
+			data, err := os.ReadFile("out.private/report.json")
+			if err := errors.Join(err, json.Unmarshal(data, &said)); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%s\n%s\n", said["selection"], said["rare"])
+			tree(t, &b, "out.private", func(name string) bool {
+				return strings.Contains(name, "/selected/") || strings.Contains(name, "/review/") || strings.Contains(name, "/audit/") || strings.Contains(name, "/rare") || strings.Contains(name, "/questions")
+			})
+			golden(t, name, b.Bytes())
+		})
+	}
+}
