@@ -31,6 +31,7 @@ type option struct {
 	file    bool // a path
 	nameOr  bool // a built-in name or a path
 	large   bool // the file may be of any size: nobody reads it whole, or it is notes
+	any     bool // a text that may be written as a number, or not at all
 	valid   func(string) (problem, hint string)
 }
 

@@ -24,7 +24,10 @@ func (o *option) set(n ast.Node) (problem, hint string) {
 		return o.setMap(n)
 	}
 	s, ok := scalar(n)
-	if !ok || !o.takes(n) {
+	if o.any && n.Type() == ast.NullType {
+		ok = true // nobody has said it yet
+	}
+	if !ok || !o.any && !o.takes(n) {
 		return o.mismatch(describe(n))
 	}
 	return o.setText(s)
@@ -286,4 +289,24 @@ func placeOf(n ast.Node) place {
 
 func isSection(options []option, key string) bool {
 	return slices.ContainsFunc(options, func(o option) bool { return strings.HasPrefix(o.key, key+".") })
+}
+
+// ReadTexts reads a file of YAML in which some of these keys stand, each with a text or with nothing. wrong says what is
+// wrong with a text, "" if nothing. Every mistake is named by its place.
+func ReadTexts(file string, keys []string, wrong func(key, text string) string) (map[string]string, error) {
+	data, err := readBounded(file)
+	if err != nil {
+		return nil, exit.Misconfigured(err, "name a file of YAML")
+	}
+	r, texts := strictReader{file: file}, make([]string, len(keys))
+	for i, key := range keys {
+		valid := func(text string) (problem, hint string) { return wrong(key, strings.TrimSpace(text)), "" }
+		r.options = append(r.options, option{key: key, at: &texts[i], any: true, valid: valid})
+	}
+	r.read(data)
+	all := map[string]string{}
+	for i, key := range keys {
+		all[key] = strings.TrimSpace(texts[i])
+	}
+	return all, (&exit.ConfigError{Mistakes: r.mistakes}).OrNil()
 }
