@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	cobra.AddTemplateFuncs(map[string]any{"prose": console.Prose, "examples": console.Examples, "hang": console.Wrap, "flags": flagTable, "topics": func() string { return strings.Join(topicNames(), ", ") }})
+	cobra.AddTemplateFuncs(map[string]any{"prose": console.Prose, "hang": console.Wrap, "flags": flagTable, "topics": func() string { return strings.Join(topicNames(), ", ") }})
 }
 
 // flagTable is the flags with what they do.

@@ -70,30 +70,3 @@ func TestProseKeepsTables(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
-
-// What help breaks into lines is the same command to a shell.
-func TestExamplesStayWhole(t *testing.T) {
-	var out bytes.Buffer
-	eachCommand(newRootCommand(newApp(&out, &out, nil)), func(c *cobra.Command) {
-		bare := func(text string) string {
-			var words []string
-			for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
-				command, _, _ := strings.Cut(line, "# ")
-				words = append(words, strings.Fields(command)...)
-			}
-			return strings.Join(words, " ")
-		}
-		if got, want := bare(console.Examples(c.Example)), bare(c.Example); got != want {
-			t.Errorf("%s: %q, want %q", c.CommandPath(), got, want)
-		}
-	})
-	long := "  velum run --in archive/ --out masked/ --id-column codigo --text-column nota"
-	want := "  # why\n  velum run --in archive/ --out masked/ --id-column codigo --text-column nota"
-	if got := console.Examples(long + "   # why"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	want = long + " \\\n      --model meddocan"
-	if got := console.Examples(long + " --model meddocan"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

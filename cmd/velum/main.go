@@ -106,8 +106,8 @@ func newRootCommand(a *app) *cobra.Command {
 		Short: "Take personal health information out of archives of clinical notes",
 		Example: `  velum run --in archive/ --out masked/           # mask an archive with the embedded model
   velum prove evaluate --gold dev/ --model meddocan     # scores with intervals
-  velum run options                              # every option and where its value came from
-  velum check machine                                    # what this machine has, and what is wrong with it`,
+  velum run options     # every option and where its value came from
+  velum check machine   # what this machine has, and what is wrong with it`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
@@ -152,7 +152,7 @@ const helpTemplate = `{{with or .Long .Short}}{{prose .}}
 
 // usageTemplate begins with examples: most readers want one to copy.
 const usageTemplate = `{{if .HasExample}}Examples:
-{{examples .Example}}
+{{.Example}}
 
 {{end}}Usage:{{if .Runnable}}
   {{hang 2 .UseLine}}{{end}}{{if .HasAvailableSubCommands}}

@@ -55,63 +55,6 @@ func Wrap(indent int, text string) string {
 	return b.String()
 }
 
-// Examples puts the remark of a line that is too long above it, and breaks the
-// command before a flag, so that it can be copied as it stands.
-func Examples(text string) string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if utf8.RuneCountInString(line) <= Width {
-			out = append(out, line)
-			continue
-		}
-		command, remark, _ := strings.Cut(line, "   #")
-		if command, remark = strings.TrimRight(command, " "), strings.TrimSpace(remark); remark != "" {
-			out = append(out, Wrap(4, "  # "+remark))
-			out[len(out)-1] = "  " + out[len(out)-1]
-		}
-		out = append(out, breakCommand(command))
-	}
-	return strings.Join(out, "\n")
-}
-
-// breakCommand breaks a line of shell before its flags and arguments.
-func breakCommand(line string) string {
-	const room = len(` \`)
-	var b strings.Builder
-	column := 0
-	for i, part := range commandParts(line) {
-		n := utf8.RuneCountInString(part)
-		switch {
-		case i == 0:
-			b.WriteString("  ")
-			column = 2
-		case column+1+n+room > Width:
-			b.WriteString(" \\\n      ")
-			column = 6
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(part)
-		column += n
-	}
-	return b.String()
-}
-
-// commandParts cuts a line of shell before its flags, each with its value, and
-// its quoted arguments.
-func commandParts(line string) []string {
-	var parts []string
-	for word := range strings.FieldsSeq(line) {
-		if len(parts) > 0 && word[0] != '-' && word[0] != '\'' {
-			parts[len(parts)-1] += " " + word
-			continue
-		}
-		parts = append(parts, word)
-	}
-	return parts
-}
-
 // link is a link of Markdown, of which a terminal shows the text alone.
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 

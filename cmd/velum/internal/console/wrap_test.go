@@ -40,23 +40,6 @@ func TestProse(t *testing.T) {
 	}
 }
 
-func TestExamples(t *testing.T) {
-	for text, want := range map[string]string{
-		"  velum run --in a": "  velum run --in a",
-		"  velum run --in a   # " + strings.Repeat("x", 57):                                 "  velum run --in a   # " + strings.Repeat("x", 57), // 80 columns
-		"  velum run --in a   # " + strings.Repeat("x", 58):                                 "  # " + strings.Repeat("x", 58) + "\n  velum run --in a",
-		"  velum run --in " + strings.Repeat("a", 50) + " --out " + strings.Repeat("b", 20): "  velum run --in " + strings.Repeat("a", 50) + " \\\n      --out " + strings.Repeat("b", 20),
-		"  velum run " + strings.Repeat("a", 50) + " '" + strings.Repeat("b", 20) + "'":     "  velum run " + strings.Repeat("a", 50) + " \\\n      '" + strings.Repeat("b", 20) + "'",
-	} {
-		if got := Examples(text); got != want {
-			t.Errorf("%q:\n%q, want\n%q", text, got, want)
-		}
-	}
-	if got := commandParts("velum run --in a 'b c' -q"); !slices.Equal(got, []string{"velum run", "--in a", "'b c'", "-q"}) {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestMarkdown(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"paragraphs": {"# Title\na\n[b](x.md)\n\nc", "TITLE\na b\n\nc"},
