@@ -132,24 +132,31 @@ func splitList(s string) []string {
 
 // setPairs reads "A=b", "C=d".
 func (o *option) setPairs(parts []string) (problem, hint string) {
-	texts, numbers := map[string]string{}, map[string]float64{}
+	texts := map[string]string{}
 	for _, p := range parts {
 		k, v, ok := strings.Cut(p, "=")
 		if !ok {
 			return "want pairs such as A=b,C=d", ""
 		}
 		texts[k] = v
-		f, err := strconv.ParseFloat(v, 64)
-		if _, wanted := o.at.(*map[string]float64); wanted && err != nil {
-			return "want pairs such as A=0.5,B=0.5", ""
-		}
-		numbers[k] = f
 	}
+	return o.setTexts(texts)
+}
+
+// setTexts sets a map, of numbers too.
+func (o *option) setTexts(texts map[string]string) (problem, hint string) {
 	switch at := o.at.(type) {
 	case *map[string]string:
 		*at = texts
 	case *map[string]float64:
-		*at = numbers
+		*at = map[string]float64{}
+		for k, text := range texts {
+			f, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return "want pairs such as A=0.5,B=0.5", ""
+			}
+			(*at)[k] = f
+		}
 	}
 	return o.check()
 }

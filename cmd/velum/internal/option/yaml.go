@@ -2,7 +2,6 @@ package option
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +77,11 @@ func (o *option) setMap(n ast.Node) (problem, hint string) {
 	if !ok {
 		return o.mismatch(describe(n))
 	}
-	texts, numbers := map[string]string{}, map[string]float64{}
+	item := option{at: new(string)}
+	if _, wanted := o.at.(*map[string]float64); wanted {
+		item.at = new(float64)
+	}
+	texts := map[string]string{}
 	for it := m.MapRange(); it.Next(); {
 		key, ok := scalar(it.Key())
 		if !ok {
@@ -87,27 +90,12 @@ func (o *option) setMap(n ast.Node) (problem, hint string) {
 		if _, twice := texts[key]; twice {
 			return fmt.Sprintf("%q stands there twice", key), ""
 		}
-		var f float64
-		item := option{at: new(string)}
-		if _, wanted := o.at.(*map[string]float64); wanted {
-			item = option{at: &f, min: math.Inf(-1), max: math.Inf(1)}
-		}
-		if p, h := item.set(it.Value()); p != "" {
-			return key + ": " + p, h
-		}
-		if s, ok := item.at.(*string); ok {
-			texts[key] = *s
-		} else {
-			texts[key], numbers[key] = "", f
+		if texts[key], ok = scalar(it.Value()); !ok || !item.takes(it.Value()) {
+			problem, hint = item.mismatch(describe(it.Value()))
+			return key + ": " + problem, hint
 		}
 	}
-	switch at := o.at.(type) {
-	case *map[string]string:
-		*at = texts
-	case *map[string]float64:
-		*at = numbers
-	}
-	return o.check()
+	return o.setTexts(texts)
 }
 
 // scalar returns the text of a scalar other than null.
