@@ -104,10 +104,10 @@ func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "velum",
 		Short: "Take personal health information out of archives of clinical notes",
-		Example: `  velum run --in archive/ --out masked/                 # with the model of the binary
-  velum prove evaluate --gold dev/ --model meddocan     # scores with intervals
-  velum run options                                     # each with its origin
-  velum check machine                                   # what is wrong with it`,
+		Example: `  velum run --in archive/ --out masked/     # with the model of the binary
+  velum prove evaluate --gold dev/ --model meddocan   # scores with intervals
+  velum run options     # every option and where its value came from
+  velum check machine   # what this machine has, and what is wrong with it`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {

@@ -218,51 +218,45 @@ func showStats(c *console.Console, path string, t *gazetteer.Table) error {
 	return err
 }
 
-// showWord prints one line a class of a word.
-func showWord(c *console.Console, t *gazetteer.Table, word string) error {
-	f, known := t.Find(word)
-	if c.JSON {
-		return c.WriteJSON(describeFound(t, word, f))
-	}
-	if !known {
-		_, err := c.Printf("%s: in no list\n", word)
-		return err
-	}
-	for rest := f.Class; rest != 0; rest &= rest - 1 {
-		class := rest & -rest
-		name, common := t.Relative(f, class)
-		against := "no common word"
-		if common > 0 {
-			against = fmt.Sprintf("%.3g times as frequent as the common word", name/common)
-		}
-		if name == 0 {
-			against = "count not known"
-		}
-		if _, err := c.Printf("%s: %v, %d (%.3g of all), %s\n", word, class, f.Count(class), name, against); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// foundJSON is the entry of a word as one class of a table.
-type foundJSON struct {
+// foundClass is the entry of a word as one class of a table.
+type foundClass struct {
 	Class    string  `json:"class"`
 	Count    int     `json:"count"`
 	Relative float64 `json:"relative"`
 	Ratio    float64 `json:"ratio,omitempty"` // to the common word's; 0: none
 }
 
-func describeFound(t *gazetteer.Table, word string, f gazetteer.Found) map[string]any {
-	classes := []foundJSON{}
+// showWord prints one line a class of a word.
+func showWord(c *console.Console, t *gazetteer.Table, word string) error {
+	f, known := t.Find(word)
+	classes := []foundClass{}
 	for rest := f.Class; rest != 0; rest &= rest - 1 {
-		c := rest & -rest
-		name, common := t.Relative(f, c)
-		j := foundJSON{Class: c.String(), Count: f.Count(c), Relative: name}
+		class := rest & -rest
+		name, common := t.Relative(f, class)
+		found := foundClass{class.String(), f.Count(class), name, 0}
 		if common > 0 {
-			j.Ratio = name / common
+			found.Ratio = name / common
 		}
-		classes = append(classes, j)
+		classes = append(classes, found)
 	}
-	return map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes}
+	if c.JSON {
+		return c.WriteJSON(map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes})
+	}
+	if !known {
+		_, err := c.Printf("%s: in no list\n", word)
+		return err
+	}
+	for _, x := range classes {
+		against := "no common word"
+		switch {
+		case x.Relative == 0:
+			against = "count not known"
+		case x.Ratio > 0:
+			against = fmt.Sprintf("%.3g times as frequent as the common word", x.Ratio)
+		}
+		if _, err := c.Printf("%s: %s, %d (%.3g of all), %s\n", word, x.Class, x.Count, x.Relative, against); err != nil {
+			return err
+		}
+	}
+	return nil
 }
