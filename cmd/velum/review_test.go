@@ -184,9 +184,21 @@ func reads(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 5 {
 		ts.Fatalf("usage: reads OUT ARCHIVE FILE N READER")
 	}
+	readOf(ts, args, "audit", "--reader", args[4])
+}
+
+// letsStand has somebody read the first N notes that single somebody out on the page, and let all of it stand: `letsstand OUT ARCHIVE FILE N`.
+func letsStand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: letsstand OUT ARCHIVE FILE N")
+	}
+	readOf(ts, args, "rare")
+}
+
+func readOf(ts *testscript.TestScript, args []string, question ...string) {
 	self, err := os.Executable()
 	ts.Check(err)
-	c := exec.Command(self, "review", "--ask", "audit", "--of", ts.MkAbs(args[0]), "--in", ts.MkAbs(args[1]), "--out", ts.MkAbs(args[2]), "--reader", args[4])
+	c := exec.Command(self, append([]string{"review", "--of", ts.MkAbs(args[0]), "--in", ts.MkAbs(args[1]), "--out", ts.MkAbs(args[2]), "--ask"}, question...)...)
 	c.Env = append(os.Environ(), testProcess+"=velum", "VELUM_CONFIG=")
 	n, err := strconv.Atoi(args[3])
 	ts.Check(err)

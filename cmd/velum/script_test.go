@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": wantCode, "mkparquet": mkparquet, "counts": noteCount, "distinct": distinctRows, "latin1": latin1, "reads": reads, "quarantined": quarantined,
+			"code": wantCode, "mkparquet": mkparquet, "counts": noteCount, "distinct": distinctRows, "latin1": latin1, "reads": reads, "letsstand": letsStand, "quarantined": quarantined,
 		},
 		Setup: func(e *testscript.Env) error {
 			// nothing of the developer's own settings

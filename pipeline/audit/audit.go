@@ -57,7 +57,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         `json:"event"`                    // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
+	Event  string         `json:"event"`                    // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), stand (what singles somebody out and somebody who read it lets stand), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
 	Run    string         `json:"run,omitempty"`            // name of the plan
 	Unit   string         `json:"unit,omitempty"`           // name of the unit
 	Config string         `json:"config_sha256,omitempty"`  // hash of everything that shapes the output, as hexadecimal digits
@@ -77,6 +77,7 @@ type Entry struct {
 	Release  *Release   `json:"release,omitempty"`  // of a release
 	Evidence *Evidence  `json:"evidence,omitempty"` // of a dossier
 	Judged   *Judgement `json:"judged,omitempty"`   // of an adjudicate
+	Stand    []uint64   `json:"stand,omitempty"`    // of a stand: hashes of places, see LetStand
 }
 
 // Of returns an entry that names the plan.

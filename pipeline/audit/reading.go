@@ -108,6 +108,31 @@ func Readings(name string) (all []Recorded, err error) {
 	return all, err
 }
 
+// Places returns the places of a log that somebody who read them lets stand though they single somebody out.
+func Places(name string) (all map[uint64]bool, err error) {
+	all = map[uint64]bool{}
+	return all, Each(name, func(l *Line) {
+		for _, place := range l.Stand {
+			all[place] = true
+		}
+	})
+}
+
+// LetStand adds places to a log, those that it does not have. A line has so many that it stays below its bound.
+func LetStand(name string, places []uint64) error {
+	known, err := Places(name)
+	if err != nil {
+		return err
+	}
+	places = slices.DeleteFunc(places, func(place uint64) bool { return known[place] })
+	for some := range slices.Chunk(places, 1<<13) {
+		if _, err := Append(name, Entry{Event: "stand", Stand: some}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Standing is the reading that counts of an output: nil if there is none, and the newest one, of another
 // Output, if none of them is valid any more. Readings of several months, of which each has a sample of its own, make
 // one: see joined.

@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/velum-health/velum/pipeline/durable"
@@ -58,6 +59,16 @@ type memberRecord struct {
 	Rows   int64  `json:"rows"`
 	Damage string `json:"damage,omitempty"` // why it could not be read: its notes are in quarantine
 	Unread bool   `json:"unread,omitempty"` // as that of a unit
+}
+
+// File returns what identifies the file of a row of the unit, and the row in it: Input, SHA256, From and To.
+func (u *UnitRecord) File(row int64) (f UnitRecord, at int64) {
+	n := sort.Search(len(u.Members), func(i int) bool { return u.Members[i].First > row })
+	if n == 0 {
+		return *u, row
+	}
+	m := &u.Members[n-1]
+	return UnitRecord{Input: m.Input, SHA256: m.SHA256, From: m.From, To: m.To}, row - m.First
 }
 
 // Files returns what the unit says of each of its files, as if it were a unit of its

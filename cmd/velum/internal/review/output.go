@@ -7,8 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
@@ -25,7 +26,13 @@ import (
 
 // wantedNotes are notes of an archive, by unit and row of the input file, with
 // the spans to show.
-type wantedNotes map[unitKey]map[int64]wantedNote
+type wantedNotes map[unitKey]*wantedFile
+
+// wantedFile is a file, or a piece of one, as the run that wrote the output called it, with its notes by row.
+type wantedFile struct {
+	input string
+	notes map[int64]wantedNote
+}
 
 // unitKey identifies a unit, whatever the file is called now.
 type unitKey struct {
@@ -41,15 +48,12 @@ type wantedNote struct {
 
 // add takes in the note of a row of a unit.
 func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
-	k := unitKey{u.SHA256, u.From, u.To}
-	if n := sort.Search(len(u.Members), func(i int) bool { return u.Members[i].First > row }); n > 0 {
-		m := &u.Members[n-1]
-		k, row = unitKey{m.SHA256, m.From, m.To}, row-m.First
-	}
+	f, row := u.File(row)
+	k := unitKey{f.SHA256, f.From, f.To}
 	if w[k] == nil {
-		w[k] = map[int64]wantedNote{}
+		w[k] = &wantedFile{f.Input, map[int64]wantedNote{}}
 	}
-	w[k][row] = n
+	w[k].notes[row] = n
 }
 
 // sampled is where a note of a sample comes from.
@@ -57,6 +61,8 @@ type sampled struct {
 	Rank   int    `json:"rank,omitempty"` // line of its file, from 0
 	Center string `json:"center,omitempty"`
 	*audit.Drawn
+
+	places []uint64 // of the spans, of what singles somebody out
 }
 
 // sampleLine is a line of the sample that `velum run --audit` draws.
@@ -67,42 +73,36 @@ type sampleLine struct {
 		Start    int32  `json:"start"`
 		End      int32  `json:"end"`
 		Category string `json:"category"`
+		Place    uint64 `json:"place"`
 	} `json:"spans"`
 	sampled
 }
 
-// loadAudited finds the notes of an output's audit sample in the archive. The
-// spans to begin with are what was masked: what a person adds was missed.
-func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
-	dir, m, err := files.Private(o.Of)
-	if err != nil {
-		return nil, 0, err
+// listed returns what finds in the archive the notes that a file of the output lists, of this kind. The spans to begin with are
+// what was masked, and what a person adds was missed; or they are what singles somebody out.
+func listed(kind, remedy string) func(context.Context, *option.Config, *Options) ([]note, int, error) {
+	return func(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
+		dir, m, err := files.Private(o.Of)
+		if err != nil {
+			return nil, 0, err
+		}
+		at := slices.IndexFunc(m.Files, func(f commit.PartRecord) bool { return f.Kind == kind })
+		if at < 0 {
+			return nil, 0, exit.Misconfiguredf(remedy, "%s has no list of such notes", dir)
+		}
+		wanted, err := wantedOf(dir, m, &m.Files[at])
+		if err != nil {
+			return nil, 0, err
+		}
+		return wanted.find(ctx, cfg, o.In)
 	}
-	sample, _, err := files.Sample(dir, m)
-	if err != nil {
-		return nil, 0, err
-	}
-	return listed(ctx, cfg, o, dir, m, sample)
 }
 
-// loadRare finds the notes that single somebody out. The spans to begin with are what does so.
-func loadRare(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
-	dir, m, err := files.Private(o.Of)
+// wantedOf reads such a file.
+func wantedOf(dir string, m *commit.Manifest, list *commit.PartRecord) (wantedNotes, error) {
+	data, err := files.Part(dir, list)
 	if err != nil {
-		return nil, 0, err
-	}
-	at := slices.IndexFunc(m.Files, func(f commit.PartRecord) bool { return f.Kind == "rare" })
-	if at < 0 {
-		return nil, 0, exit.Misconfiguredf("start the same run with --set mask.rare=review", "%s has no list of them", dir)
-	}
-	return listed(ctx, cfg, o, dir, m, &m.Files[at])
-}
-
-// listed finds the notes of a file of the last step in the archive.
-func listed(ctx context.Context, cfg *option.Config, o *Options, dir string, m *commit.Manifest, sample *commit.PartRecord) ([]note, int, error) {
-	data, err := files.Part(dir, sample)
-	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	wanted, rank := wantedNotes{}, 0
 	for line := range bytes.Lines(data) {
@@ -112,7 +112,7 @@ func listed(ctx context.Context, cfg *option.Config, o *Options, dir string, m *
 			u = slices.IndexFunc(m.Units, func(r commit.UnitRecord) bool { return r.Name == s.Unit })
 		}
 		if u < 0 {
-			return nil, 0, &durable.IntegrityError{Path: sample.Path, Cause: "is no sample of this output"}
+			return nil, &durable.IntegrityError{Path: list.Path, Cause: "is no sample of this output"}
 		}
 		s.Rank = rank
 		n := wantedNote{sampled: s.sampled}
@@ -120,13 +120,13 @@ func listed(ctx context.Context, cfg *option.Config, o *Options, dir string, m *
 		for _, x := range s.Spans {
 			c, err := pipeline.ParseCategory(x.Category)
 			if err != nil {
-				return nil, 0, &durable.IntegrityError{Path: sample.Path, Cause: "names a category that is not known"}
+				return nil, &durable.IntegrityError{Path: list.Path, Cause: "names a category that is not known"}
 			}
-			n.spans = append(n.spans, pipeline.Span{Start: x.Start, End: x.End, Category: c, Score: 1})
+			n.spans, n.places = append(n.spans, pipeline.Span{Start: x.Start, End: x.End, Category: c, Score: 1}), append(n.places, x.Place)
 		}
 		wanted.add(&m.Units[u], s.Row, n)
 	}
-	return wanted.find(ctx, cfg, o.In)
+	return wanted, nil
 }
 
 // drawnFrom identifies the sample that is read, for the journal.
@@ -196,32 +196,47 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 	}
 	lenient := *cfg
 	lenient.Lenient = true
-	found := 0
 	for i := range a.Units {
 		u := &a.Units[i]
-		rows := w[unitKey{hex.EncodeToString(u.SHA256[:]), u.From, u.To}]
-		if len(rows) == 0 {
+		k := unitKey{hex.EncodeToString(u.SHA256[:]), u.From, u.To}
+		file := w[k]
+		if file == nil {
 			continue
 		}
-		found++
-		unseen += len(rows)
+		delete(w, k)
+		unseen += len(file.notes)
 		src, err := a.Open(u)
 		if err != nil {
 			return nil, 0, err
 		}
-		err = pipeline.Run(ctx, src, append(apart, flow.Tokenized(&lenient)), &picker{rows: rows, notes: &notes}, nil)
+		err = pipeline.Run(ctx, src, append(apart, flow.Tokenized(&lenient)), &picker{rows: file.notes, notes: &notes}, nil)
 		if err := errors.Join(err, src.Close()); err != nil {
 			return nil, 0, err
 		}
 	}
-	if found < len(w) {
-		return nil, 0, exit.Misconfiguredf("give the archive that was masked, unchanged, with the same read.unit_notes", "%s: %d of the output's %d units are not there", in, len(w)-found, len(w))
+	if len(w) > 0 {
+		return nil, 0, w.missing(in)
 	}
 	if len(notes) == 0 {
 		return nil, 0, exit.Errorf(exit.Nothing, "there is nothing to do", "no note that can be shown")
 	}
 	return notes, unseen - len(notes), nil
 }
+
+// missing says which files are not in the archive. Without them nothing is shown: a sample of what is left would say nothing of
+// what is not, and a list that lacks them would be read for the whole of it.
+func (w wantedNotes) missing(in string) error {
+	names := map[string]bool{}
+	for _, file := range w {
+		names[file.input] = true
+	}
+	all := slices.Sorted(maps.Keys(names))
+	return exit.Misconfiguredf("give the archive that was masked, unchanged, with the same read.unit_notes; a file that was corrected since is masked by the same `velum run`, which draws again",
+		"%s: %d files that were masked are not there as they were: %s", in, len(all), strings.Join(all[:min(len(all), namedFiles)], ", "))
+}
+
+// namedFiles is how many files that are missing are named.
+const namedFiles = 10
 
 // picker is a sink that keeps the notes of some rows.
 type picker struct {

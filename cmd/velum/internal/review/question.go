@@ -22,9 +22,9 @@ type question struct {
 // named. The guideline of a question is the text "guideline-NAME", else "guideline".
 var questions = []question{
 	{name: "spans", load: loadNotes, marks: true},
-	{name: "audit", load: loadAudited, output: true, marks: true, drawn: true},
+	{name: "audit", load: listed("audit", "draw one: start the same run with --audit N"), output: true, marks: true, drawn: true},
 	{name: "quarantine", load: loadQuarantined, output: true, marks: true},
-	{name: "rare", load: loadRare, output: true, marks: true},
+	{name: "rare", load: listed("rare", "start the same run with --set mask.rare=review"), output: true, marks: true},
 	{name: "usefulness", load: loadNotes, answers: []string{"kept", "lost-something", "lost-all"}},
 }
 

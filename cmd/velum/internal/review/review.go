@@ -27,9 +27,11 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/write"
@@ -210,7 +212,7 @@ func (s *session) next(o *Options) string {
 	case "audit":
 		return fmt.Sprintf("velum prove sample %s --reading %s", o.Of, o.Out)
 	case "rare":
-		return "the same `velum run` with --spans " + o.Out
+		return "the same `velum run` with --spans " + o.Out + ", which masks what is marked and counts no more what was let stand"
 	case "quarantine":
 		return "velum prove evaluate --gold " + o.Out
 	case "usefulness":
@@ -334,6 +336,11 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	if s.asks.answers != nil {
 		return s.exportAnswers(c, o)
 	}
+	if s.asks.name == "rare" {
+		if err := s.letStand(o); err != nil {
+			return err
+		}
+	}
 	dst, err := flow.CreateNotes("to", o.To, o.Out, write.TextOptions{Gold: true})
 	if err != nil {
 		return err
@@ -357,6 +364,25 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 		_, err = c.Printf("%d are left: the same command goes on\n", len(s.notes)-s.done())
 	}
 	return err
+}
+
+// letStand notes in the log of the output of what singles somebody out whatever is marked no more in notes that were decided: the
+// next run counts it as read. What is still marked counts until it is masked.
+func (s *session) letStand(o *Options) error {
+	private, _, err := files.Private(o.Of)
+	if err != nil {
+		return err
+	}
+	var places []uint64
+	for i := range s.notes {
+		n := &s.notes[i]
+		for k, x := range n.spans {
+			if n.decided && !slices.ContainsFunc(n.final, func(f pipeline.Span) bool { return f.Start < x.End && x.Start < f.End }) {
+				places = append(places, n.places[k])
+			}
+		}
+	}
+	return audit.LetStand(audit.LogIn(private), places)
 }
 
 // leaks counts the decided notes in which something was left.

@@ -49,6 +49,7 @@ type lastStep struct {
 	attacks   *report.Attacks
 	readings  []audit.Recorded // of samples of what the output was
 	ledger    *release.Ledger  // nil: nothing is released
+	stand     map[uint64]bool  // places that somebody who read them lets stand though they single somebody out
 
 	duplicates *int64 // ids that come again, when finish has counted them
 }
@@ -60,6 +61,9 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 		return nil, err
 	}
 	if l.readings, err = audit.Readings(log); err != nil {
+		return nil, err
+	}
+	if l.stand, err = audit.Places(log); err != nil {
 		return nil, err
 	}
 	if file := p.Gate.Attacks; file != "" {
@@ -94,6 +98,9 @@ func (l *lastStep) String() string {
 			stands = r.Judged.Line
 		}
 		all = append(all, fmt.Sprintf("read=%d/%d of %.12s, set aside for %d", r.Leaks, r.Read, r.Output, stands))
+	}
+	if len(l.stand) > 0 {
+		all = append(all, fmt.Sprintf("stand=%d", len(l.stand)))
 	}
 	if l.attacks != nil {
 		found, err := json.Marshal(l.attacks)
@@ -144,7 +151,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		}
 	}
 	if l.config.Mask.Rare != rare.Off {
-		if in.Rare, err = selection.Rare(ctx, l.config, f); err != nil {
+		if in.Rare, err = selection.Rare(ctx, l.config, f, l.stand); err != nil {
 			return err
 		}
 	}

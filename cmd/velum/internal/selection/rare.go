@@ -3,9 +3,12 @@ package selection
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"slices"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
@@ -31,90 +34,142 @@ type rareRow struct {
 
 // rareNote is a note with such words, and a line of the file: the worst first.
 type rareNote struct {
-	ID      string        `json:"note_id"`
-	Unit    string        `json:"unit"`
-	Row     int64         `json:"row"`
-	Score   float64       `json:"score"`         // of one person in 10^(10 × score) all of it is true
-	Patient float64       `json:"patient_score"` // the same of all notes of its patient
-	Spans   []sampledSpan `json:"spans"`
+	ID      string     `json:"note_id"`
+	Unit    string     `json:"unit"`
+	Row     int64      `json:"row"`
+	Score   float64    `json:"score"`         // of one person in 10^(10 × score) all of it is true
+	Patient float64    `json:"patient_score"` // the same of all notes of its patient
+	Spans   []rareSpan `json:"spans"`
 
-	person  int64
-	phrases []int64
-	public  []float32
+	person int64
+	said   map[int64]float64 // by phrase
 }
 
-// Rare lists the notes that single somebody out, by what all units have of their words, and says how many there are. Memory grows
-// with these notes: some 300 bytes each.
-func Rare(ctx context.Context, c *option.Config, f *commit.Final) (*report.Rare, error) {
-	notes, counts := []*rareNote(nil), rarity.Counts{}
-	for _, u := range f.Manifest.Units {
+type rareSpan struct {
+	Start    int32  `json:"start"`
+	End      int32  `json:"end"`
+	Category string `json:"category"`
+	Place    uint64 `json:"place"` // hash of where it stands in the archive: what a reader lets stand is known by it
+}
+
+// rareList makes the list in passes over the parts of all units.
+type rareList struct {
+	ctx    context.Context
+	final  *commit.Final
+	stand  map[uint64]bool // places that a reader lets stand
+	alone  float64
+	counts rarity.Counts
+	notes  []*rareNote // of the people of a pass
+	worst  []*rareNote // of the passes until now, listedRare at the most
+	report report.Rare
+}
+
+const (
+	// listedRare is how many notes are listed: of a month more than people read, and 5 % of an archive of 100,000.
+	listedRare = 5000
+	// rowsAtOnce is how many rows a pass keeps: some 150 bytes each.
+	rowsAtOnce = 1 << 19
+)
+
+// Rare lists the notes that single somebody out, by what all units have of their words, and says how many there are. stand are places
+// that a person has read and lets stand: they count no more. A first pass counts phrases; each of those that follow judges a
+// share of the people with all of their notes, so that memory does not grow with the archive.
+func Rare(ctx context.Context, c *option.Config, f *commit.Final, stand map[uint64]bool) (*report.Rare, error) {
+	l := &rareList{ctx: ctx, final: f, stand: stand, alone: rarity.Alone(c.Anonymity.K), counts: rarity.Counts{}}
+	l.report.K = max(c.Anonymity.K, 1)
+	rows := uint64(0)
+	err := l.each(func(_ *commit.UnitRecord, r *rareRow) {
+		l.counts.Add(uint64(r.Phrase), uint64(r.Person))
+		rows++
+	})
+	passes := rows/rowsAtOnce + 1
+	for pass := uint64(0); pass < passes && err == nil; pass++ {
+		l.notes = nil
+		err = l.each(func(u *commit.UnitRecord, r *rareRow) {
+			if uint64(r.Person)%passes == pass {
+				l.add(u, r)
+			}
+		})
+		l.judge()
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.report.Listed = int64(len(l.worst))
+	return &l.report, writeLines(f, "rare", rarePath, l.worst...)
+}
+
+// each reads the rows of all units in order.
+func (l *rareList) each(do func(u *commit.UnitRecord, r *rareRow)) error {
+	for i := range l.final.Manifest.Units {
+		u := &l.final.Manifest.Units[i]
 		for _, p := range u.Parts {
 			if p.Kind != "rare" {
 				continue
 			}
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+			if l.ctx.Err() != nil {
+				return context.Cause(l.ctx)
 			}
-			file, err := f.Open(p)
+			file, err := l.final.Open(p)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			err = tagged.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(r rareRow) error {
-				if len(notes) == 0 || notes[len(notes)-1].Row != r.Row || notes[len(notes)-1].Unit != u.Name {
-					notes = append(notes, &rareNote{ID: r.ID, Unit: u.Name, Row: r.Row, person: r.Person})
-				}
-				n := notes[len(notes)-1]
-				n.Spans = append(n.Spans, sampledSpan{r.Start, r.End, r.Category, ""})
-				n.phrases, n.public = append(n.phrases, r.Phrase), append(n.public, r.Score)
-				counts.Add(uint64(r.Phrase), uint64(r.Person))
+				do(u, &r)
 				return nil
 			})
 			if err := cmp.Or(err, file.Close()); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return judgeRare(c, f, notes, counts)
+	return nil
 }
 
-// judgeRare gives the notes and patients their scores, and writes the worst.
-func judgeRare(c *option.Config, f *commit.Final, notes []*rareNote, counts rarity.Counts) (*report.Rare, error) {
+// add takes up a row, unless a reader lets it stand.
+func (l *rareList) add(u *commit.UnitRecord, r *rareRow) {
+	file, row := u.File(r.Row)
+	place := xxh3.HashString(fmt.Sprintf("%s %d %d %d %d", file.SHA256, file.From, row, r.Start, r.End))
+	if l.stand[place] {
+		return
+	}
+	if len(l.notes) == 0 || l.notes[len(l.notes)-1].Row != r.Row || l.notes[len(l.notes)-1].Unit != u.Name {
+		l.notes = append(l.notes, &rareNote{ID: r.ID, Unit: u.Name, Row: r.Row, person: r.Person, said: map[int64]float64{}})
+	}
+	n := l.notes[len(l.notes)-1]
+	n.Spans = append(n.Spans, rareSpan{r.Start, r.End, r.Category, place})
+	n.said[r.Phrase] = max(n.said[r.Phrase], l.counts.Score(uint64(r.Phrase), r.Score, l.final.Manifest.Counts.Masked))
+}
+
+// judge gives the notes of a pass and their patients scores, and keeps the worst.
+func (l *rareList) judge() {
 	said := map[int64]map[int64]float64{} // by person and phrase
-	for _, n := range notes {
-		of := map[int64]float64{}
+	for _, n := range l.notes {
 		if said[n.person] == nil {
 			said[n.person] = map[int64]float64{}
 		}
-		for k, phrase := range n.phrases {
-			of[phrase] = counts.Score(uint64(phrase), n.public[k], f.Manifest.Counts.Masked)
-			said[n.person][phrase] = of[phrase]
+		for phrase, score := range n.said {
+			said[n.person][phrase] = max(said[n.person][phrase], score)
 		}
-		n.Score = sumOf(of)
 	}
-	alone, r := rarity.Alone(c.Anonymity.K), &report.Rare{Notes: int64(len(notes)), K: max(c.Anonymity.K, 1)}
 	for _, all := range said {
-		if sumOf(all) >= alone {
-			r.People++
+		if sumOf(all) >= l.alone {
+			l.report.People++
 		}
 	}
-	for _, n := range notes {
-		if n.Patient = sumOf(said[n.person]); n.Score >= alone {
-			r.Alone++
+	for _, n := range l.notes {
+		n.Patient = sumOf(said[n.person])
+		if n.Score = sumOf(n.said); n.Score >= l.alone {
+			l.report.Alone++
 		}
 	}
-	slices.SortStableFunc(notes, func(a, b *rareNote) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Patient, a.Patient))
+	l.report.Notes += int64(len(l.notes))
+	l.worst = append(l.worst, l.notes...)
+	slices.SortStableFunc(l.worst, func(a, b *rareNote) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Patient, a.Patient), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Row, b.Row))
 	})
-	var lines []any
-	for _, n := range notes[:min(len(notes), listedRare)] {
-		lines = append(lines, n)
-	}
-	r.Listed = int64(len(lines))
-	return r, writeLines(f, "rare", rarePath, lines...)
+	l.worst = l.worst[:min(len(l.worst), listedRare)]
 }
-
-// listedRare is how many notes are listed: of a month more than people read, and 5 % of an archive of 100,000.
-const listedRare = 5000
 
 // sumOf adds up the scores of phrases, to four digits.
 func sumOf(of map[int64]float64) (sum float64) {

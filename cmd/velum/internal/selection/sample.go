@@ -114,14 +114,10 @@ func (s Sample) Draw(ctx context.Context, f *commit.Final, risk *calibrate.Risk,
 	if err := findSample(ctx, f, drawn); err != nil {
 		return err
 	}
-	lines := make([]any, len(drawn))
-	for i, d := range drawn {
-		lines[i] = d
-	}
-	return errors.Join(writeLines(f, "audit", auditSamplePath, lines...), writeLines(f, "extent", extentPath, extent))
+	return errors.Join(writeLines(f, "audit", auditSamplePath, drawn...), writeLines(f, "extent", extentPath, extent))
 }
 
-func writeLines(f *commit.Final, kind, path string, lines ...any) error {
+func writeLines[T any](f *commit.Final, kind, path string, lines ...T) error {
 	part, err := f.Create(kind, path, true)
 	if err != nil {
 		return err
