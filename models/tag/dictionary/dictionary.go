@@ -100,14 +100,6 @@ type Params struct {
 	// that is in the lists.
 	MinPositive float64 `json:"min_positive,omitempty"`
 	MinNegative float64 `json:"min_negative,omitempty"`
-	// NegativeWins leaves a token untagged that is in both lists (binary). The
-	// divergence model takes words of the negative lists for ordinary ones in
-	// any case.
-	NegativeWins bool `json:"negative_wins,omitempty"`
-	// TaggedOnly takes the least c over the tokens that are tagged in place of
-	// all that are in the lists: a surname that is mostly a word, seen as the
-	// word, then does not take a note's confidence away.
-	TaggedOnly bool `json:"tagged_only,omitempty"`
 }
 
 // Defaults are the parameters of a model without labelled notes to choose them
@@ -115,7 +107,7 @@ type Params struct {
 // INE's lists.
 func Defaults(m Method) Params {
 	if m == Binary {
-		return Params{Method: Binary, MinPositive: 3e-4, MinNegative: 3e-4, NegativeWins: true}
+		return Params{Method: Binary, MinPositive: 3e-4, MinNegative: 3e-4}
 	}
 	p := Params{Method: Divergence, Share: 0.01, MinNegative: 1}
 	p.Max[First], p.Max[Upper], p.Max[Mixed] = [2]float64{2.5, 7}, [2]float64{2.5, 7}, [2]float64{2, 2}
@@ -176,39 +168,25 @@ func (p *Params) judged(w Word) word {
 	return j
 }
 
-// confidence returns c of a word of the lists.
+// confidence returns c of a word of the lists, which is a name where it is above 0.
 func (p *Params) confidence(w word, c Capitals, after bool) float64 {
 	limit := p.Max[c][0]
 	if after {
 		limit = p.Max[c][1]
 	}
-	if limit == 0 {
+	switch {
+	case p.Method == Binary && !w.negative:
+		return 1
+	case p.Method == Binary || limit == 0:
 		return 0
 	}
 	return 1 - min(w.div/limit, 1)
 }
 
-// decide returns whether a token is a name, and what it says of the note's
-// confidence; counts is false if it says nothing.
-func (p *Params) decide(w word, c Capitals, after bool) (name bool, conf float64, counts bool) {
-	if !w.positive {
-		return false, 0, false
-	}
-	if p.Method == Binary {
-		if w.negative {
-			return !p.NegativeWins, 0, true
-		}
-		return true, 1, true
-	}
-	conf = p.confidence(w, c, after)
-	name = conf > 0
-	return name, conf, name || !p.TaggedOnly
-}
-
 // Name tells whether a token is a name: of its word, its capitals, and whether it comes after one.
 func (p *Params) Name(w Word, c Capitals, after bool) bool {
-	name, _, _ := p.decide(p.judged(w), c, after)
-	return name
+	j := p.judged(w)
+	return j.positive && p.confidence(j, c, after) > 0
 }
 
 // Labeller tags notes. It keeps nothing between two notes and may be shared.
@@ -227,14 +205,13 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Matc
 		form := text[t.Start:t.End]
 		w := m.find(gazetteer.Hash(form))
 		after = after && t.Flags&pipeline.LineStart == 0 // a name does not go on in the next line
-		if w < 0 {
+		if w < 0 || !m.judged[w].positive {
 			after = false
 			continue
 		}
-		name, c, counts := m.header.Params.decide(m.judged[w], CapitalsOf(form), after)
-		if counts {
-			conf, any = min(conf, c), true
-		}
+		c := m.header.Params.confidence(m.judged[w], CapitalsOf(form), after)
+		conf, any = min(conf, c), true
+		name := c > 0
 		if name {
 			tags[i] = begin
 			if after {

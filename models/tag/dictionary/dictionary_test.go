@@ -92,12 +92,11 @@ func TestBinary(t *testing.T) {
 		conf   float64
 	}{
 		{dictionary.Params{Method: dictionary.Binary}, "Sr Puig", "OB", 1},
-		{dictionary.Params{Method: dictionary.Binary}, "viene Rosa Puig hoy", "OBIO", 0}, // Rosa is in both
+		{dictionary.Params{Method: dictionary.Binary}, "viene Rosa Puig hoy", "OOBO", 0}, // Rosa is in both
 		{dictionary.Params{Method: dictionary.Binary}, "viene hoy", "OO", 1},             // no contradiction
 		{dictionary.Params{Method: dictionary.Binary}, "Puig / Puig", "BB", 1},           // another line, another name
-		{dictionary.Params{Method: dictionary.Binary, NegativeWins: true}, "Rosa Puig", "OB", 0},
 		{dictionary.Params{Method: dictionary.Binary, MinNegative: 5e-4}, "Rosa Puig", "BI", 1},
-		{dictionary.Params{Method: dictionary.Binary, MinPositive: 5e-4}, "Rosa Puig", "BO", 0},
+		{dictionary.Params{Method: dictionary.Binary, MinPositive: 5e-4}, "Rosa Puig", "OO", 0},
 		{dictionary.Params{Method: dictionary.Binary, MinPositive: 1e-5}, "mar", "O", 1},
 	} {
 		tags, conf := tagged(modelOf(t, c.params, words), c.text)
@@ -118,8 +117,6 @@ func TestDivergence(t *testing.T) {
 	}
 	p := dictionary.Params{Method: dictionary.Divergence, Share: 1, MinNegative: 1}
 	p.Max[dictionary.First], p.Max[dictionary.Upper] = [2]float64{2, 4}, [2]float64{2, 2}
-	only := p
-	only.TaggedOnly = true
 	shared := p
 	shared.Share = 1 / (e * e) // names are a seventh of the words: expected two below
 	for _, c := range []struct {
@@ -129,18 +126,16 @@ func TestDivergence(t *testing.T) {
 		conf   float64
 	}{
 		{p, "viene Puig", "OB", 1},
-		{p, "viene Rosa", "OB", 0.5},                 // 1 - 1/2
-		{p, "viene Puig Rosa", "OBI", 0.75},          // 1 - 1/4: after a name
-		{p, "viene Puig Mar", "OBI", 0.25},           // 1 - 3/4
-		{p, "viene Puig Rosa Mar", "OBII", 0.25},     // the least
-		{p, "viene Mar", "OO", 0},                    // 3 > 2, and in the lists
-		{p, "Puig Mar / Mar", "BIO", 0},              // a name does not go on in the next line
-		{p, "viene rosa", "OO", 0},                   // no threshold for small letters
-		{p, "viene", "O", 0},                         // no word of the lists: no confidence
-		{only, "viene Puig / viene rosa", "OBOO", 1}, // rosa is not tagged
-		{only, "rosa", "O", 0},
-		{shared, "viene Mar", "OO", 0},    // |-3 - 2| = 5
-		{shared, "viene Rosa", "OB", 0.5}, // |1 - 2| = 1
+		{p, "viene Rosa", "OB", 0.5},             // 1 - 1/2
+		{p, "viene Puig Rosa", "OBI", 0.75},      // 1 - 1/4: after a name
+		{p, "viene Puig Mar", "OBI", 0.25},       // 1 - 3/4
+		{p, "viene Puig Rosa Mar", "OBII", 0.25}, // the least
+		{p, "viene Mar", "OO", 0},                // 3 > 2, and in the lists
+		{p, "Puig Mar / Mar", "BIO", 0},          // a name does not go on in the next line
+		{p, "viene rosa", "OO", 0},               // no threshold for small letters
+		{p, "viene", "O", 0},                     // no word of the lists: no confidence
+		{shared, "viene Mar", "OO", 0},           // |-3 - 2| = 5
+		{shared, "viene Rosa", "OB", 0.5},        // |1 - 2| = 1
 	} {
 		tags, conf := tagged(modelOf(t, c.params, words), c.text)
 		if tags != c.tags || math.Abs(conf-c.conf) > 1e-6 {
@@ -164,7 +159,7 @@ func drawn(t *rapid.T) (words map[string]dictionary.Word, p dictionary.Params, t
 	limit := rapid.SampledFrom([]float64{0, 1, 3, 6})
 	p = dictionary.Params{Method: rapid.SampledFrom([]dictionary.Method{dictionary.Binary, dictionary.Divergence}).Draw(t, "method"), Share: rapid.SampledFrom([]float64{1, 0.1}).Draw(t, "share"),
 		MinPositive: float64(freq.Draw(t, "p")), MinNegative: float64(freq.Draw(t, "n")),
-		NegativeWins: rapid.Bool().Draw(t, "wins"), TaggedOnly: rapid.Bool().Draw(t, "only")}
+	}
 	for c := range p.Max {
 		p.Max[c] = [2]float64{limit.Draw(t, "max"), limit.Draw(t, "max")}
 	}
@@ -197,7 +192,6 @@ func plain(words map[string]dictionary.Word, p dictionary.Params, text string) (
 		name := false
 		switch {
 		case p.Method == dictionary.Binary && in && not:
-			name = !p.NegativeWins
 			all = append(all, 0)
 		case p.Method == dictionary.Binary && in:
 			name = true
@@ -215,9 +209,7 @@ func plain(words map[string]dictionary.Word, p dictionary.Params, text string) (
 				c = 0
 			}
 			name = c > 0
-			if name || !p.TaggedOnly {
-				all = append(all, c)
-			}
+			all = append(all, c)
 		}
 		tag := pipeline.O
 		if name {
