@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The least sure notes stand in front: 100 of the highest bins that have 50 together, and of the other notes as many as before.
+// The least sure notes stand in front: 100 of the highest bins, and of the other notes as many as before.
 func TestBegin(t *testing.T) {
 	of := func(notes map[int]int64) *calibrate.Source {
 		s := new(calibrate.Source)
@@ -55,11 +55,12 @@ func TestBegin(t *testing.T) {
 		want   string
 	}{
 		{"a highest bin of 200", map[int]int64{17: 200, 10: 800}, []audit.Stratum{{To: 18, Notes: 1000, Read: 300}}, "[{17 18 200 100 0} {0 17 800 240 0}]"},
-		{"two small ones", map[int]int64{17: 21, 16: 76, 10: 9903}, []audit.Stratum{{To: 18, Notes: 10_000, Read: 598}}, "[{16 18 97 97 0} {0 16 9903 593 0}]"},
+		{"two small ones", map[int]int64{17: 21, 16: 76, 15: 181, 10: 9722}, []audit.Stratum{{To: 18, Notes: 10_000, Read: 598}}, "[{16 18 97 97 0} {15 16 181 10 0} {0 15 9722 583 0}]"},
+		{"empty ones", map[int]int64{16: 21, 13: 76, 3: 9803, 0: 100}, []audit.Stratum{{To: 18, Notes: 10_000, Read: 598}}, "[{4 18 97 97 0} {3 4 9803 586 0} {0 3 100 7 0}]"},
 		{"more is read than 100", map[int]int64{17: 500, 3: 500}, []audit.Stratum{{To: 18, Notes: 1000, Read: 598}}, "[{17 18 500 299 0} {0 17 500 299 0}]"},
 		{"two strata", map[int]int64{17: 200, 12: 300, 3: 500}, []audit.Stratum{{From: 12, To: 18, Notes: 500, Read: 50}, {To: 12, Notes: 500, Read: 20}}, "[{17 18 200 100 0} {12 17 300 30 0} {0 12 500 20 0}]"},
 		{"few notes in all", map[int]int64{17: 20, 3: 20}, []audit.Stratum{{To: 18, Notes: 40, Read: 40}}, "[{0 18 40 40 0}]"},
-		{"an unsure stratum that is smaller", map[int]int64{17: 20, 3: 980}, []audit.Stratum{{From: 17, To: 18, Notes: 20, Read: 5}, {To: 17, Notes: 980, Read: 50}}, "[{17 18 20 20 0} {0 17 980 50 0}]"},
+		{"an unsure stratum that is smaller", map[int]int64{17: 20, 3: 980}, []audit.Stratum{{From: 17, To: 18, Notes: 20, Read: 5}, {To: 17, Notes: 980, Read: 50}}, "[{17 18 20 20 0} {3 4 980 80 0}]"},
 	} {
 		p := Plan{}
 		if p.begin(of(c.notes), c.strata); fmt.Sprint(p.Strata) != c.want {

@@ -395,7 +395,7 @@ func (r *Report) riskSentences() (first string, last []string) {
 		if k.spans > sparse {
 			house, wrong = l.Text("house dense"), "7"
 		}
-		last = append(last, l.Text("sentence house", house, wrong, l.Plural(min(p.Strata[0].Read, First), "note")))
+		last = append(last, l.Text("sentence house", house, wrong, l.Plural(min(p.Notes(), First), "note")))
 	}
 	if c := k.Corrected; c != nil {
 		last = append(last, l.Text("sentence corrected", page.Thousands(c.Notes), page.Thousands(c.Low), page.Thousands(c.High)))
@@ -407,8 +407,9 @@ func (r *Report) riskSentences() (first string, last []string) {
 	case p.Notes() >= p.Plain:
 		last = append(last, l.Text("sentence plain", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
 	default:
+		sure := p.Strata[len(p.Strata)-1]
 		last = append(last, l.Text("sentence plan", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), page.Thousands(p.Notes()),
-			page.Thousands(p.Strata[0].Read), page.Thousands(p.Strata[0].Notes), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
+			page.Thousands(p.Notes()-sure.Read), page.Thousands(r.Notes.Masked-sure.Notes), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
 	}
 	return first, last
 }

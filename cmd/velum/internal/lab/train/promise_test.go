@@ -84,26 +84,32 @@ func TestPromise(t *testing.T) {
 		for k, n := range s.Notes {
 			m.Counts.Tally.Note("doubt", calibrate.BinName(k), n)
 		}
-		first := report.PlanOf(m, r, 0.005).Strata[0]
+		plan := report.PlanOf(m, r, 0.005).Strata
 		e := r.Outlook(s).Expect()
 		if e.Low <= leaks && leaks <= e.High {
 			before++
 		}
 		var after calibrate.Expected
 		for seed := range uint64(readings) {
-			draw, some := rand.New(rand.NewPCG(seed, 77)), calibrate.Sampled{From: first.From, To: first.To}
-			left, keep := int64(0), int64(0)
-			for k := first.From; k < first.To; k++ {
-				left, keep = left+s.Notes[k], keep+s.Leaks[k]
-			}
-			for range min(first.Read, report.First) { // without replacement
-				if draw.Int64N(left) < keep {
-					some.Leaks, keep = some.Leaks+1, keep-1
+			draw, toRead := rand.New(rand.NewPCG(seed, 77)), int64(report.First)
+			var read []calibrate.Sampled
+			for _, x := range plan {
+				some := calibrate.Sampled{From: x.From, To: x.To}
+				left, keep := int64(0), int64(0)
+				for k := x.From; k < x.To; k++ {
+					left, keep = left+s.Notes[k], keep+s.Leaks[k]
 				}
-				some.Read, left = some.Read+1, left-1
+				for range min(x.Read, toRead) { // without replacement
+					if draw.Int64N(left) < keep {
+						some.Leaks, keep = some.Leaks+1, keep-1
+					}
+					some.Read, left = some.Read+1, left-1
+				}
+				toRead -= some.Read
+				read = append(read, some)
 			}
 			o := r.Outlook(s)
-			o.Read([]calibrate.Sampled{some})
+			o.Read(read)
 			if after = o.Expect(); after.Low <= leaks && leaks <= after.High {
 				inside++
 			}
