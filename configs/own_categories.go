@@ -46,29 +46,9 @@ func AddCategories(path string) error {
 	if err != nil {
 		return err
 	}
-	var file struct {
-		Name string              `yaml:"name"`
-		Rows []map[string]string `yaml:"rows"`
-	}
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
-		message, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-		return errors.New("is no file of categories: " + message)
-	}
-	if !plainName.MatchString(file.Name) || slices.Contains(builtIn(), file.Name) || file.Name == "kind" {
-		return fmt.Errorf("name: the set wants a name of letters that no built-in set has, as in name: ward")
-	}
-	var labels []pipeline.NewCategory
-	for i, r := range file.Rows {
-		label, err := ownLabel(file.Name, r)
-		if err != nil {
-			return fmt.Errorf("row %d: %w", i+1, err)
-		}
-		if !slices.ContainsFunc(labels, func(c pipeline.NewCategory) bool { return c.Name == label.Name }) {
-			labels = append(labels, label)
-		}
-	}
-	if len(labels) == 0 {
-		return fmt.Errorf("rows: there is none")
+	file, labels, err := readCategories(text)
+	if err != nil {
+		return err
 	}
 	if err := pipeline.AddLabels(file.Name, labels); err != nil {
 		return err
@@ -86,6 +66,36 @@ func AddCategories(path string) error {
 	}
 	own.schemes = append(own.schemes, file.Name)
 	return nil
+}
+
+// categoryFile is a file of categories.
+type categoryFile struct {
+	Name string              `yaml:"name"`
+	Rows []map[string]string `yaml:"rows"`
+}
+
+// readCategories reads a file of categories, and which labels it has.
+func readCategories(text []byte) (file categoryFile, labels []pipeline.NewCategory, err error) {
+	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+		message, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
+		return file, nil, errors.New("is no file of categories: " + message)
+	}
+	if !plainName.MatchString(file.Name) || slices.Contains(builtIn(), file.Name) || file.Name == "kind" {
+		return file, nil, fmt.Errorf("name: the set wants a name of letters that no built-in set has, as in name: ward")
+	}
+	for i, r := range file.Rows {
+		label, err := ownLabel(file.Name, r)
+		if err != nil {
+			return file, nil, fmt.Errorf("row %d: %w", i+1, err)
+		}
+		if !slices.ContainsFunc(labels, func(c pipeline.NewCategory) bool { return c.Name == label.Name }) {
+			labels = append(labels, label)
+		}
+	}
+	if len(labels) == 0 {
+		return file, nil, fmt.Errorf("rows: there is none")
+	}
+	return file, labels, nil
 }
 
 // ownLabel is the label of a row, with its kind.

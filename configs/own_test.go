@@ -65,3 +65,27 @@ func TestAddCategories(t *testing.T) {
 		t.Errorf("%v", m)
 	}
 }
+
+// FuzzCategories: of a file that anybody may have written only labels are taken that no format breaks, each once.
+func FuzzCategories(f *testing.F) {
+	f.Add([]byte("name: ward\nrows:\n  - {ward: MEDICO, meddocan: NOMBRE_PERSONAL_SANITARIO}\n  - {ward: SALA, kind: LOCATION}\n"))
+	f.Add([]byte("name: ward\nrows: [{ward: A, kind: THING}]\n"))
+	f.Add([]byte("rows: [[[{"))
+	f.Add([]byte("name: &a ward\nrows: [*a]\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, labels, err := readCategories(text)
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, l := range labels {
+			if !plainName.MatchString(l.Name) || seen[l.Name] {
+				t.Errorf("a label twice, or one that is no plain name, of %d", len(labels))
+			}
+			seen[l.Name] = true
+		}
+		if !plainName.MatchString(file.Name) || len(labels) == 0 || len(labels) > len(file.Rows) {
+			t.Errorf("%d labels of %d rows", len(labels), len(file.Rows))
+		}
+	})
+}

@@ -68,7 +68,7 @@ func (l *listArgument) set(key, value string) error {
 	switch {
 	case key == "form" && value != "":
 		l.source.Form = value
-	case key == "count" && value != "":
+	case key == "count" && !slices.Contains(strings.Split(value, "+"), ""):
 		l.source.Counts = strings.Split(value, "+")
 	case key == "separator" && value == "tab":
 		l.source.Separator = '\t'
