@@ -1,5 +1,5 @@
-// Package score holds the spans that a system found against the gold spans of
-// the same notes.
+// Package score compares the spans that a system found with the gold spans of
+// the same notes, and computes precision, recall and their intervals.
 //
 // In: text, tokens, gold and system spans of one note after the other, by
 // [Scorer.Add] or as a [pipeline.Sink]. Out: a [Report] with every measure of

@@ -1,5 +1,6 @@
-// Package inversetrain makes inverse models: the rules of package inverse around a network that
-// another trainer makes, and the common words of an archive (INV §4.3).
+// Package inversetrain trains inverse models, which mask every word that is not known to be safe (package inverse):
+// it hands labelled notes to the trainer of a network that tells personal words from others, puts the rules of
+// package inverse around that network, and counts the common words of an archive, which are safe (INV §4.3).
 //
 //	in:  labelled notes, lists; notes without labels
 //	out: an *inverse.Model; *inverse.Words

@@ -33,7 +33,7 @@ func NewBuild(version, commit string) Build {
 	return b
 }
 
-// String is the line of `velum --version` and `velum --version`.
+// String is the line of `velum --version`.
 func (b Build) String() string {
 	from := ""
 	if b.Commit != "" {

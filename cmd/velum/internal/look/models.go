@@ -1,7 +1,6 @@
-// Package look is what `velum check machine`, `gazetteer`, `embed`, `inspect` and `models`
-// do: they say what a machine, lists of names, vectors of words and a model are, and
-// make the lists and vectors that a model looks up. In come paths, out go tables for
-// people and JSON for programs.
+// Package look describes a machine (`velum check machine`), compiled lists of names (`velum teach gazetteer`), and
+// models, vectors of words among them (`velum model list`, `inspect`). It also compiles lists and puts a model into
+// use (`promote`, `rollback`). In come paths, out go tables for people and JSON for programs.
 package look
 
 import (

@@ -42,8 +42,8 @@ func (r *Report) page(about *About) ([]byte, error) {
 	return reportTemplate.Write(r.language, &view)
 }
 
-// About holds the facts about the run that wrote a page, beside its results.
-// to. It is another one each time, so that no page of it is in a manifest.
+// About holds the facts about the run that wrote a page: when, of what, how it ended. They differ from run to
+// run, so that a page with them is in no manifest.
 type About struct {
 	Date   string
 	Run    string
