@@ -161,8 +161,9 @@ func ParseLanguage(code string) (Language, bool) {
 // columns. All columns that are filled have one value a note; Tags has one a
 // token. See the package comment for ownership.
 type Batch struct {
-	Seq   int   // number of the batch in its unit, from 0
-	First int64 // row of note 0 in the input file
+	Seq   int     // number of the batch in its unit, from 0
+	First int64   // row of note 0 in the input file
+	Rows  []int64 // of the notes there, if they leave in another order; else they follow each other from First
 
 	// read
 	ID     Bytes    // row id as it may be written out; the only field that may be logged
@@ -291,7 +292,7 @@ func (b *Batch) AppendTagged(from *Batch, i int) {
 
 // Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() {
-	b.Seq, b.First = 0, 0
+	b.Seq, b.First, b.Rows = 0, 0, b.Rows[:0]
 	b.ID.Reset()
 	b.Text.Reset()
 	for i := range b.Extra {
@@ -324,9 +325,21 @@ func (b *Batch) Reset() {
 	b.Chosen = b.Chosen[:0]
 }
 
+// Row returns where note i stands in the input file.
+func (b *Batch) Row(i int) int64 {
+	if len(b.Rows) > 0 {
+		return b.Rows[i]
+	}
+	return b.First + int64(i)
+}
+
 // RowColumn is the name of the Extra column (Int64Column) that has the rows of
 // notes that do not follow each other from First.
 const RowColumn = "row"
+
+// SourceColumn is the name of the column of notes of an output whose rows are mixed that
+// has where each stands in its input file.
+const SourceColumn = "source_row"
 
 // PartColumn is the name of the column that says in which part of an output a
 // row stands; in Extra (BytesColumn) of notes of several parts.

@@ -51,7 +51,7 @@ func (m *Masker) columns(b *pipeline.Batch) {
 // read points m.note at note i of the batch.
 func (m *Masker) read(b *pipeline.Batch, i int) {
 	n := &m.note
-	n.Row = b.First + int64(i)
+	n.Row = b.Row(i)
 	n.ID, n.Text, n.Spans = nil, b.Text.At(i), b.Spans.At(i)
 	if i < b.ID.Len() {
 		n.ID = b.ID.At(i)

@@ -19,6 +19,8 @@ import (
 type Range struct {
 	From, To int32    // days since 1970-01-01
 	Patients []uint64 // keyed marks of those patients, rising
+
+	Stretches bool // parts of the output are of less than half of it each, so that each tells days; what is added later is
 }
 
 // leastRange is how many times longer than the edge a range must be: of a shorter one the window would leave too little.
@@ -29,12 +31,24 @@ type Days struct {
 	m        *Masker
 	of       map[uint64][2]int32 // first and last day of each patient
 	from, to int32
+	units    []int32  // days between the first and the last note of each unit
+	unit     [2]int32 // first and last day of the one at hand
 }
 
 // NewDays returns Days without notes. The error is ErrNoKey.
 func NewDays(o *Options) (*Days, error) {
 	m, err := NewMasker(*o)
-	return &Days{m, map[uint64][2]int32{}, math.MaxInt32, math.MinInt32}, err
+	d := &Days{m: m, of: map[uint64][2]int32{}, from: math.MaxInt32, to: math.MinInt32}
+	d.EndUnit()
+	return d, err
+}
+
+// EndUnit says that the notes that follow are of another unit.
+func (d *Days) EndUnit() {
+	if d.unit[0] <= d.unit[1] && len(d.of) > 0 {
+		d.units = append(d.units, d.unit[1]-d.unit[0])
+	}
+	d.unit = [2]int32{math.MaxInt32, math.MinInt32}
 }
 
 // Put implements pipeline.Sink.
@@ -46,6 +60,7 @@ func (d *Days) Put(b *pipeline.Batch) error {
 			continue
 		}
 		d.from, d.to = min(d.from, n.Day), max(d.to, n.Day)
+		d.unit = [2]int32{min(d.unit[0], n.Day), max(d.unit[1], n.Day)}
 		if len(n.Patient) > 0 {
 			p, _ := d.m.window()
 			s, ok := d.of[p]
@@ -61,6 +76,9 @@ func (d *Days) Put(b *pipeline.Batch) error {
 // Range returns what is known of the archive by now, and whether it is long enough for anything to be trimmed.
 func (d *Days) Range(edge int) (r *Range, long bool) {
 	r = &Range{From: d.from, To: d.to}
+	for _, n := range d.units {
+		r.Stretches = r.Stretches || int64(n) < (int64(d.to)-int64(d.from))/2
+	}
 	days := int64(d.to) - int64(d.from) + 1
 	if days < int64(leastRange*edge) {
 		return r, false

@@ -49,6 +49,7 @@ type UnitOptions struct {
 	Heard   pipeline.Languages // by the model: notes in others are counted
 	Centers bool               // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
 	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not
+	Mixed   bool               // notes come in another order than in their file
 }
 
 // A Shortlist says which of the notes that were chosen in a unit are kept with
@@ -70,7 +71,7 @@ type Shortlist interface {
 //	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
 //	quasi/       private: note_id, row, patient (a hash), combination: what k-anonymity is about
 //	rare/        private: as original, of Batch.Rare, and hashes of the phrase and of whom the note is of; of masked notes
-//	notes/       private: note_id, row, confidence, language; the centre, if there is one
+//	notes/       private: note_id, row, confidence, language; the centre, if there is one; source_row, where rows are mixed
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
 //	summary/     private: what the last step of the run has to know of all notes, see Summary
@@ -78,7 +79,8 @@ type Shortlist interface {
 //
 // Each has a last column, part, which names the input file without saying what it
 // is: part and row together are a key, in both trees, though ids may begin anew in
-// every file (the summary has no rows). row is the number of the note in its input file; start and end count bytes,
+// every file (the summary has no rows). row is the number of the note in its input file, or, where rows are mixed, in the
+// order in which they leave it: source_row of notes, and row of quarantine and rare, is that of the file. start and end count bytes,
 // start_char and end_char code points. A part that would be empty is not made,
 // except the masked one and notes. It is a commit.UnitSink.
 //
@@ -100,6 +102,7 @@ type Unit struct {
 
 	combined combinations // of quasi-identifiers
 
+	source  int   // column of notes that has the row in the input file; none: row is that
 	countOf []int // column of the masked part that counts a category; none: it is imitated
 	counts  []int32
 	extra   []*pipeline.Column
@@ -228,6 +231,10 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 	noted := noteColumns
 	if o.Centers {
 		noted = slices.Concat(noted, []column{{name: "center"}})
+	}
+	if u.source = none; o.Mixed {
+		u.source = len(noted)
+		noted = slices.Concat(noted, []column{{name: pipeline.SourceColumn, kind: pipeline.Int64Column}})
 	}
 	if u.notes, err = u.begin("notes", noted, true); err != nil {
 		return nil, err
@@ -431,6 +438,9 @@ func (u *Unit) putNotes(b *pipeline.Batch) error {
 		conf, language := valueAt(b.Conf, i, 1), valueAt(b.Language, i, pipeline.UnknownLanguage)
 		t.columns[noteID].bytes(b.ID.At(i))
 		t.columns[noteRow].int64(b.First + int64(i))
+		if u.source != none {
+			t.columns[u.source].int64(b.Row(i))
+		}
 		t.columns[noteConfidence].float(conf)
 		t.columns[noteLanguage].bytes(languageNames()[language])
 		u.counted.language[language]++
@@ -469,7 +479,7 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 				return err
 			}
 		}
-		if err := u.original.putSpans(b, i, b.Text.At(i), b.Spans.At(i), u.original.foundBy); err != nil {
+		if err := u.original.putSpans(b, i, b.First+int64(i), b.Text.At(i), b.Spans.At(i), u.original.foundBy); err != nil {
 			return err
 		}
 	}
@@ -506,7 +516,7 @@ func (u *Unit) putRare(b *pipeline.Batch) (err error) {
 		if len(u.values) == 0 {
 			person = xxh3.HashSeed(b.ID.At(i), uint64(b.First)+uint64(i))
 		}
-		err := u.rare.putSpans(b, i, text, found, func(s pipeline.Span) {
+		err := u.rare.putSpans(b, i, b.Row(i), text, found, func(s pipeline.Span) {
 			c[placeScore].float(s.Score)
 			c[rarePhrase].int64(int64(gazetteer.Hash(text[s.Start:s.End])))
 			c[rarePerson].int64(int64(person))
@@ -544,7 +554,7 @@ func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
 			return err
 		}
 	}
-	return u.spans.putSpans(b, i, b.Masked.At(i), places, nil)
+	return u.spans.putSpans(b, i, b.First+int64(i), b.Masked.At(i), places, nil)
 }
 
 // foundBy writes who found a span, and how sure.
@@ -554,14 +564,14 @@ func (p *part) foundBy(s pipeline.Span) {
 }
 
 // putSpans writes the spans of note i, which lie in text; more, if there is more to say of each.
-func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.Span, more func(pipeline.Span)) error {
+func (p *part) putSpans(b *pipeline.Batch, i int, row int64, text []byte, spans []pipeline.Span, more func(pipeline.Span)) error {
 	at, chars := int32(0), int32(0) // of what is counted already
 	for _, s := range spans {
 		from := chars + int32(utf8.RuneCount(text[at:s.Start]))
 		to := from + int32(utf8.RuneCount(text[s.Start:s.End]))
 		at, chars = s.End, to
 		p.columns[placeID].bytes(b.ID.At(i))
-		p.columns[placeRow].int64(b.First + int64(i))
+		p.columns[placeRow].int64(row)
 		p.columns[placeStart].int32(s.Start)
 		p.columns[placeEnd].int32(s.End)
 		p.columns[placeStartChar].int32(from)
@@ -660,7 +670,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 	t := u.quarantine
 	places := u.placesOf(b)
 	return t.chunks(u.pick, func(i int) {
-		t.columns[quarantineRow].int64(b.First + int64(i))
+		t.columns[quarantineRow].int64(b.Row(i))
 		t.columns[quarantineID].bytes(b.ID.At(i))
 		t.columns[quarantineReason].bytes(reasonNames[b.Reason[i]])
 		for k, c := range places {

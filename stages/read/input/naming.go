@@ -20,6 +20,7 @@ type Naming struct {
 	null    NullIDPolicy
 	file    string // before numbers of rows
 	mac     hash.Hash
+	order   hash.Hash       // in place of numbers of rows, where rows are mixed; else nil
 	numbers *secret.Numbers // nil: ids are no numbers
 	scratch []byte
 	sum     [sha256.Size]byte
@@ -32,6 +33,9 @@ func NewNaming(o *Options) Naming {
 		if o.Numbers {
 			n.numbers = o.Key.Numbers("note id number")
 		}
+	}
+	if o.Mixed && o.Key != nil {
+		n.order = hmac.New(sha256.New, o.Key.Derive("row"))
 	}
 	return n
 }
@@ -89,7 +93,14 @@ func appendEscaped(id, part []byte) []byte {
 // number makes an id of the number of a row.
 func (n *Naming) number(b *pipeline.Batch, row int64) {
 	b.ID.Data = append(b.ID.Data, n.file...)
+	at := len(b.ID.Data)
 	b.ID.Data = strconv.AppendInt(b.ID.Data, row, 10)
+	if n.order != nil { // the number would say where the note stood
+		n.order.Reset()
+		n.order.Write(b.ID.Data)
+		n.scratch = n.order.Sum(n.scratch[:0])
+		b.ID.Data = hex.AppendEncode(b.ID.Data[:at], n.scratch[:8])
+	}
 }
 
 func (n *Naming) append(b *pipeline.Batch, id []byte) {

@@ -62,6 +62,7 @@ type Options struct {
 
 	UnitNotes int64           // notes after which a unit is full; 0 means UnitNotes
 	Opaque    bool            // folders get opaque names, since real months would undo date shifting
+	Mixed     bool            // units give their notes out in an order that the key says
 	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
@@ -51,6 +52,19 @@ func EachIn(f *commit.Final, p commit.PartRecord, names []string, do func(row []
 		return err
 	}
 	return errors.Join(EachOf(p.Path, file, p.Bytes, names, do), file.Close())
+}
+
+// Sources returns where in the input file the notes stand of which a part of notes is, by their rows; nil: those are it.
+func Sources(path string, r io.ReaderAt, size int64) (map[int64]int64, error) {
+	rows := map[int64]int64{}
+	err := EachOf(path, r, size, []string{pipeline.RowColumn, pipeline.SourceColumn}, func(row []PartValue) error {
+		rows[int64(row[0].Bits)] = int64(row[1].Bits)
+		return nil
+	})
+	if _, none := errors.AsType[*input.SchemaError](err); none {
+		return nil, nil
+	}
+	return rows, err
 }
 
 // side is some columns of a part, row by row.

@@ -97,6 +97,8 @@ type TaggedUnit struct {
 	conf    []float32
 	lang    []pipeline.Language
 
+	source map[int64]int64 // rows of the unit that is being loaded in its file, by those of its parts; nil: they are the same
+
 	notes []int32 // of each span, while they are loaded
 	moves []move  // of the unit that is being loaded
 	alone bool    // that unit is of one file
@@ -146,7 +148,19 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 // load takes in what the earlier run found in one of its units.
 func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 	there := int64(0)
-	g.alone = len(record.Members) == 0
+	g.alone, g.source = len(record.Members) == 0, nil
+	for _, p := range record.Parts {
+		if p.Kind != "notes" {
+			continue
+		}
+		data, err := t.part(&p)
+		if err == nil {
+			g.source, err = tagged.Sources(p.Path, bytes.NewReader(data), int64(len(data)))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	for _, p := range record.Parts {
 		data, err := t.part(&p)
 		if err != nil {
@@ -219,7 +233,7 @@ func (t *TaggedUnit) notesOf(path string, part []byte) error {
 		if !ok {
 			return errNotOfUnit
 		}
-		return t.moved(int64(r[0].Bits), func(i int) {
+		return t.moved(t.sourceOf(r[0]), func(i int) {
 			t.conf[i], t.lang[i], t.reasons[i] = math.Float32frombits(uint32(r[1].Bits)), lang, pipeline.Sound
 		})
 	})
@@ -234,11 +248,20 @@ func (t *TaggedUnit) spansOf(path string, part []byte) error {
 		if err != nil || !ok {
 			return errNotOfUnit
 		}
-		return t.moved(int64(r[0].Bits), func(i int) {
+		return t.moved(t.sourceOf(r[0]), func(i int) {
 			t.notes = append(t.notes, int32(i))
 			t.spans = append(t.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
 		})
 	})
+}
+
+// sourceOf is the row in its file of a row of a part.
+func (t *TaggedUnit) sourceOf(v tagged.PartValue) int64 {
+	row := int64(v.Bits)
+	if t.source == nil {
+		return row
+	}
+	return t.source[row]
 }
 
 // errNotOfUnit says that a part holds what no note of its unit can have.
@@ -290,7 +313,7 @@ func reasonOf(code string) pipeline.Reason {
 func (t *TaggedUnit) Languages(b *pipeline.Batch) {
 	for i := range b.Len() {
 		lang := pipeline.UnknownLanguage
-		_ = t.at(b.First+int64(i), func(k int) { lang = t.lang[k] }) // Give says what does not fit
+		_ = t.at(b.Row(i), func(k int) { lang = t.lang[k] }) // Give says what does not fit
 		b.Language = append(b.Language, lang)
 	}
 }
@@ -299,7 +322,7 @@ func (t *TaggedUnit) Languages(b *pipeline.Batch) {
 func (t *TaggedUnit) Give(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		conf := float32(0)
-		err := t.at(b.First+int64(i), func(k int) {
+		err := t.at(b.Row(i), func(k int) {
 			if t.reasons[k] != pipeline.Sound {
 				b.Quarantine(i, t.reasons[k])
 			}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
@@ -65,8 +66,8 @@ func search(ctx context.Context, load func() (*option.Config, error), o *Options
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &absence{dir: o.Path}
 	private := cmp.Or(o.Private, commit.PrivateDir(o.Path))
+	a := &absence{dir: o.Path, private: private}
 	if a.remembered, err = audit.ReadForgotten(nil, private); err != nil {
 		return nil, nil, err
 	}
@@ -97,6 +98,7 @@ type absence struct {
 	Near      []nearID `json:"near"`      // masked notes with ids that are near
 
 	dir        string
+	private    string
 	remembered *audit.Forgotten
 	others     map[string]bool // ids of people.others, letters and digits
 	list       []objector
@@ -302,11 +304,37 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 			a.rows = append(a.rows, row.Row)
 			return nil
 		})
+		if err == nil {
+			err = a.toSource(r)
+		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return a.rows, nil
+}
+
+// toSource makes rows of the file of those of the unit, where these are mixed.
+func (a *absence) toSource(r *commit.UnitRecord) error {
+	for _, p := range r.Parts {
+		if p.Kind != "notes" {
+			continue
+		}
+		data, err := files.Part(a.private, &p)
+		if err != nil {
+			return err
+		}
+		rows, err := tagged.Sources(p.Path, bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return err
+		}
+		for k, row := range a.rows {
+			if rows != nil {
+				a.rows[k] = rows[row]
+			}
+		}
+	}
+	return nil
 }
 
 func (a *absence) unit(ctx context.Context, archive *archive.Archive, u *commit.Unit) error {

@@ -14,6 +14,8 @@ type reportOrder struct {
 	Falling int64   `json:"falling"` // older
 	Share   float64 `json:"share"`   // of the larger of both
 	Sorted  bool    `json:"sorted"`
+
+	Stretches bool `json:"stretches,omitempty"` // parts are of stretches of time, as months are that came one by one
 }
 
 // In an archive in any order half of the pairs rise. Sorted is one of which at least

@@ -258,6 +258,7 @@ type Input struct {
 	Reading    *audit.Reading // of a sample, by people; nil: none
 	Duplicates *int64
 	Rows       []FileRows // of all files
+	Stretches  bool       // dates move, and parts are of stretches of time
 	Version    string     // of velum
 }
 
@@ -292,6 +293,9 @@ func New(m *commit.Manifest, in *Input) *Report {
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
 	r.Calendar, r.Order = calendarOf(c.Tally, r.Configuration.Dates), orderOf(c.Tally, r.Configuration.Dates)
+	if r.Order != nil {
+		r.Order.Stretches = in.Stretches
+	}
 	if in.Dial != nil {
 		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
 	}
@@ -485,6 +489,9 @@ func (r *Report) judge() {
 	}
 	if r.Order != nil && r.Order.Sorted {
 		r.find(red, "find sorted", percent(r.Order.Share))
+	}
+	if r.Order != nil && r.Order.Stretches {
+		r.find(red, "find stretches")
 	}
 	if r.Rare != nil && r.Rare.Alone > 0 {
 		r.find(amber, "find rare", plural(r.Rare.Alone, "note"), number(float64(r.Rare.People)), number(float64(r.Rare.K)))

@@ -170,7 +170,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 
 func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {
 	unvouched, _ := l.archive.Unvouched()
-	in := &report.Input{Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
+	in := &report.Input{Stretches: l.trimmed != nil && l.trimmed.Stretches, Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
 	r := &l.config.Resolve
 	for _, list := range []struct {
 		entries []string

@@ -155,6 +155,7 @@ func (m *masking) mask(ctx context.Context) error {
 	m.logKept()
 	if m.grows && slices.ContainsFunc(m.changes, func(c commit.Change) bool { return c.Fate == "added" }) {
 		m.Log.Warn("notes that are added to an output are not held back at its edges: who has it before and after knows when they were written, and by how much dates were moved")
+		m.Range.Stretches = true
 	}
 	m.record.place(out, units.Roots)
 	if o.Save {
@@ -325,7 +326,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 		sum += patientsVersion
 	}
 	if m.Range != nil {
-		sum += fmt.Sprint(" range ", *m.Range)
+		sum += fmt.Sprint(" range ", m.Range.From, m.Range.To, m.Range.Patients)
 	}
 	if m.Choose.Use {
 		sum += fmt.Sprint(" listed ", fmt.Sprint(choose.ShortlistSizes(m.Choose.K, m.Choose.Review)))
@@ -523,13 +524,13 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	if s.hand != nil {
 		s.hand.begin(u)
 	}
-	src, err := m.archive.Open(u)
+	src, err := m.archive.OpenMixed(u)
 	if err != nil {
 		return commit.Line{}, err
 	}
 	steps, found := s.begin(), s.found
 	o, err := m.writeOptions()
-	o.Part = m.archive.Mark(u)
+	o.Part, o.Mixed = m.archive.Mark(u), m.archive.Mixes(u)
 	if m.Choose.Use {
 		o.Candidates = selection.Shortlist(m.Config)
 	}

@@ -52,6 +52,7 @@ func (m *masking) trims(ctx context.Context) error {
 		if _, damaged := errors.AsType[*commit.DamageError](err); err != nil && !damaged {
 			return err // of a damaged unit the run says so, and sets it aside
 		}
+		days.EndUnit()
 	}
 	long := false
 	if m.Range, long = days.Range(edge); !long {

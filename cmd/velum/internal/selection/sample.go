@@ -427,5 +427,28 @@ func findInUnit(f *commit.Final, notes []*sampledNote) error {
 			return &durable.IntegrityError{Path: p.Path, Cause: "has not as many rows as it had"}
 		}
 	}
+	return toSource(f, notes)
+}
+
+// toSource gives the notes of a unit the rows of their file, where the unit's are mixed.
+func toSource(f *commit.Final, notes []*sampledNote) error {
+	for _, p := range f.Manifest.Units[notes[0].unit].Parts {
+		if p.Kind != "notes" {
+			continue
+		}
+		file, err := f.Open(p)
+		if err != nil {
+			return err
+		}
+		rows, err := tagged.Sources(p.Path, file, p.Bytes)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		for _, d := range notes {
+			if row, mixed := rows[d.Row]; mixed {
+				d.Row = row
+			}
+		}
+	}
 	return nil
 }

@@ -151,7 +151,7 @@ func TestCandidates(t *testing.T) {
 		c.learn(people(1, like))
 		all := c.patients(people(2, like), patients)
 		first, median := c.rank(all, truth)
-		if found := median < patients/candidateShare; len(all) != patients || found != like {
+		if found := median < leastRank(patients); len(all) != patients || found != like {
 			t.Errorf("surrogates like names %t: %d of %d at the first guess, median rank %.0f", like, first, len(all), median)
 		}
 	}

@@ -25,14 +25,18 @@ type candidateFigures struct {
 
 const (
 	candidateNeeds = 100 // patients: of fewer one of a hundred is nobody
-	// candidateShare of the candidates must stand before the right one, by half: 50 of 300.
-	// Sex alone, which stays in a note and in its surrogates, leaves 75.
-	candidateShare = 6
 	// candidateNoise is the share of a patient's surrogates that are of somebody else.
 	candidateNoise = 0.4
 	// candidatePrior is how many words speak for all traits alike, before any is counted.
 	candidatePrior = 8
 )
+
+// leastRank is the median rank that surrogates must leave. Sex, which stays in a note and in its surrogates, halves the candidates: of
+// n of them the median is n/4, give or take √n/4, so nobody can ask for n/3. Two deviations less are allowed, 66 of 300; four archives had
+// 81 to 87.
+func leastRank(candidates float64) float64 {
+	return math.Floor((candidates - 2*math.Sqrt(candidates)) / 4)
+}
 
 // trait holds the facts about a word that an attacker compares: how many surrogates and people have it, of
 // which lists it is, and whether it ends as a woman's name.
@@ -185,12 +189,13 @@ func (a *attacker) tryCandidates(ctx context.Context) (*finding, error) {
 		return nil, err
 	}
 	all := c.patients(e, len(a.planted.Patients))
-	r := &candidateFigures{Patients: len(all), Least: float64(len(all)) / candidateShare}
+	r := &candidateFigures{Patients: len(all), Least: leastRank(float64(len(all)))}
 	truth := make([]int, len(all))
 	for p := range truth {
 		truth[p] = p
 	}
-	// One of a hundred may be found, and as many more as chance finds then once in forty extracts.
+	// One of a hundred may be found, and as many more as chance finds then once in forty extracts: 7 of 300. Four archives had 0 to 6, so
+	// a limit of 3 would fail half of them. Where 10 of 300 can be found this fails three extracts of four, where 14 can, 97 of 100.
 	expected := max(namedMost*float64(len(all)), 2)
 	r.Most = math.Ceil(expected + 1.96*math.Sqrt(expected))
 	if len(all) > 0 {

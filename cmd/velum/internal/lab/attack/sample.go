@@ -170,7 +170,7 @@ func (a *attacker) readArchive(ctx context.Context, stages *flow.Flow, s *sample
 		if err := t.Load(u, given); err != nil {
 			return err
 		}
-		src, err := all.Open(u)
+		src, err := all.OpenMixed(u)
 		if err != nil {
 			return err
 		}

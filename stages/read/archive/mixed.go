@@ -1,0 +1,70 @@
+package archive
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// Mixes tells whether the notes of a unit leave it in an order that the key says: where dates move, the place of a row
+// would tell its day (Options.Mixed). Files that share a unit are small, and documents are put back where they were: both
+// stay as they are.
+func (a *Archive) Mixes(u *commit.Unit) bool {
+	return a.o.Mixed && a.o.Key != nil && len(u.Members) == 0 && !a.o.HasDocuments
+}
+
+// OpenMixed opens the notes of a unit in the order in which they leave it. Batch.Rows says where each stands in its file.
+func (a *Archive) OpenMixed(u *commit.Unit) (UnitSource, error) {
+	src, err := a.Open(u)
+	if err != nil || !a.Mixes(u) {
+		return src, err
+	}
+	var seed [32]byte
+	copy(seed[:], a.o.Key.Derive("order of "+a.Mark(u)))
+	m := &mixed{UnitSource: src, a: a, first: u.First, rng: rand.New(rand.NewChaCha8(seed))}
+	input.ReadyColumns(&m.all, a.Extra)
+	return m, nil
+}
+
+// mixed gives out the notes of a unit that it has read to its end: 262,144 short notes are 40 MB. It is a pipeline.Source.
+type mixed struct {
+	UnitSource
+	a     *Archive
+	first int64 // row of the unit
+	rng   *rand.Rand
+	all   pipeline.Batch
+	order []int // nil: not read yet
+	at    int
+}
+
+// Next implements pipeline.Source.
+func (m *mixed) Next(b *pipeline.Batch) error {
+	for m.order == nil {
+		b.Reset()
+		err := m.UnitSource.Next(b)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		for i := range b.Len() {
+			appendNote(&m.all, b, i)
+		}
+		if err != nil {
+			m.order = m.rng.Perm(m.all.Len())
+			b.Reset()
+		}
+	}
+	input.ReadyColumns(b, m.a.Extra)
+	b.First = m.first + int64(m.at)
+	for ; m.at < len(m.order) && b.Len() < m.a.o.BatchNotes && len(b.Text.Data) < m.a.o.BatchBytes; m.at++ {
+		appendNote(b, &m.all, m.order[m.at])
+		b.Rows = append(b.Rows, m.first+int64(m.order[m.at]))
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}
