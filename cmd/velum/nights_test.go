@@ -118,7 +118,8 @@ func (y *year) light() (light string, read int64) {
 }
 
 // TestYearOfNights: a file comes every night of a simulated clock; one comes late, one is corrected, one of the month
-// before vanishes, and things come that are no notes. A mail is written in just those nights in which somebody has to look. At the end of a month somebody
+// before vanishes, and things come that are no notes. A mail is written in just those nights in which somebody has to
+// look. At the end of a month somebody
 // reads 200 notes: the light is green with the third month, at 600 readings in all, and at the end of every later one.
 func TestYearOfNights(t *testing.T) {
 	const read = 200

@@ -187,7 +187,8 @@ func reads(ts *testscript.TestScript, neg bool, args []string) {
 	readOf(ts, args, "audit", "--reader", args[4])
 }
 
-// letsStand has somebody read the first N notes that single somebody out on the page, and let all of it stand: `letsstand OUT ARCHIVE FILE N`.
+// letsStand has somebody read the first N notes that single somebody out on the page, and let all of it stand:
+// `letsstand OUT ARCHIVE FILE N`.
 func letsStand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: letsstand OUT ARCHIVE FILE N")

@@ -345,9 +345,11 @@ func (r *Reading) UpperAt(confidence float64) float64 {
 	return float64(UpperStrata(strata, confidence)) / float64(notes)
 }
 
-// alike makes of the bound of a joined reading one for notes drawn with replacement: as many times as many notes are taken for granted. What several
+// alike makes of the bound of a joined reading one for notes drawn with replacement: as many times as many notes are
+// taken for granted. What several
 // samples found, each without replacement, varies like draws of as many chances that differ, and few finds of these are no
-// more probable than of chances that are all alike (Hoeffding 1956). The bound of one sample of all would not do: of 14 of 28 notes in three months
+// more probable than of chances that are all alike (Hoeffding 1956). The bound of one sample of all would not do: of
+// 14 of 28 notes in three months
 // it held with 94.2 of 100.
 const alike = 1000
 

@@ -104,7 +104,8 @@ func TestStandingReading(t *testing.T) {
 	}
 }
 
-// Months of which different shares were read make one bound: whatever leaks in which of them, in all samples together it holds with 95 of 100 at least.
+// Months of which different shares were read make one bound: whatever leaks in which of them, in all samples together
+// it holds with 95 of 100 at least.
 // Every outcome of two and three months is added up, so that chance decides nothing here.
 func TestJoinedCoverage(t *testing.T) {
 	choose := func(n, k int64) float64 {

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// TestWheel: a wheel has the package, the binary as a script that may run, and a record of all of it; its bytes depend on nothing else. What is no static Linux
+// TestWheel: a wheel has the package, the binary as a script that may run, and a record of all of it; its bytes
+// depend on nothing else. What is no static Linux
 // binary is none, and what Python and its tools leave beside a package is no part of it.
 func TestWheel(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {

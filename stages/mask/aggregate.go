@@ -8,7 +8,8 @@ import (
 
 // newAggregate returns the operator that writes a larger place: the autonomous
 // community of a town or province, or to=province the province, Spain for a
-// community, and the next larger one where a place is itself a value of the note; of a postal code so many digits that more than 20,000 people share
+// community, and the next larger one where a place is itself a value of the note; of a postal code so many digits
+// that more than 20,000 people share
 // them. What the lists do not know goes to the next operator.
 func newAggregate(s *settings) func(*Options) Operator {
 	province := s.word("to", "region", "region", "province") == 1

@@ -169,7 +169,8 @@ func TestOutlookRead(t *testing.T) {
 	}
 }
 
-// Once the hundred least sure notes of an archive were read, as a sample begins, the interval holds the true number as often as it says, and nearly
+// Once the hundred least sure notes of an archive were read, as a sample begins, the interval holds the true number
+// as often as it says, and nearly
 // all are at most four times as wide as their lower end.
 func TestLeastSureFirst(t *testing.T) {
 	r := fitted()

@@ -1,5 +1,6 @@
 // Package crftrain learns the weights of a CRF from tagged notes: L-BFGS on the elastic
-// net (NGRID §4), parallel over sequences, with the same result for any number of workers. In: a template and notes. Out: a *crf.Model. It stands apart
+// net (NGRID §4), parallel over sequences, with the same result for any number of workers. In: a template and notes.
+// Out: a *crf.Model. It stands apart
 // from package crf so that what tags does not know what learns.
 package crftrain
 

@@ -7,7 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Shares of 20 positives, 10 negatives and 8 words of the archive; half a count stands for none, and a word of the negative lists alone is none.
+// Shares of 20 positives, 10 negatives and 8 words of the archive; half a count stands for none, and a word of the
+// negative lists alone is none.
 func TestFrequencies(t *testing.T) {
 	positive, negative := List{1: 10, 2: 0}, List{2: 5, 3: 7}
 	seen := &Counter{counts: map[uint64]uint64{1: 4}, tokens: 8}

@@ -38,8 +38,10 @@ type Risk struct {
 	Doubt   Range `json:"doubt"`   // m
 }
 
-// What a bias of the recall dial does to log odds, for each unit of it: that a note leaks, how far archives lie apart in that, and that a note is
-// in doubt. Of twelve writers and kinds of document left out the number of the default is 1.1, 1.1 and 1.0 times the true one by it (geometric
+// What a bias of the recall dial does to log odds, for each unit of it: that a note leaks, how far archives lie apart
+// in that, and that a note is
+// in doubt. Of twelve writers and kinds of document left out the number of the default is 1.1, 1.1 and 1.0 times the
+// true one by it (geometric
 // mean) at biases of .5, 1 and 2, and 2.1, 3.5 and 10.5 times without; that of a CRF 1.2 and 1.5 times at .5 and 1.
 const dialTakes, dialApart, dialDoubts = 1.3, 0.3, 1.1
 
@@ -88,7 +90,8 @@ var DoubtOdds = func() (z [DoubtBins]float64) {
 	return z
 }()
 
-// Note counts a note: how sure its tags are, whether it is in a language that the model has not heard, its words, and how many spans it has.
+// Note counts a note: how sure its tags are, whether it is in a language that the model has not heard, its words, and
+// how many spans it has.
 func (s *Source) Note(confidence float32, foreign bool, words pipeline.Words, spans int) {
 	s.Notes[DoubtBin(confidence)]++
 	s.Words += int64(words.Seen)

@@ -87,7 +87,8 @@ func (o *Options) once(ctx context.Context, c *console.Console, load func() (*op
 	return errors.Join(o.mail(c, err, append([]string{sentence}, reasons...), &said), err)
 }
 
-// makeKey makes the key that the configuration names, and the ledger of the house beside it, if there is no output that was made with another one.
+// makeKey makes the key that the configuration names, and the ledger of the house beside it, if there is no output
+// that was made with another one.
 func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	path := cfg.Key.File
 	if path == "" {
@@ -112,7 +113,8 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	return durable.WriteFile(nil, filepath.Join(filepath.Dir(path), release.HouseName(loaded.ID())), nil)
 }
 
-// mail prints, with what the report says first and what made it red, what somebody has to know who was not there, in the order in which they ask: what, since when, what to do, where.
+// mail prints, with what the report says first and what made it red, what somebody has to know who was not there, in
+// the order in which they ask: what, since when, what to do, where.
 func (o *Options) mail(c *console.Console, err error, red []string, said *bytes.Buffer) error {
 	code, remedy := exit.Explain(err)
 	host, _ := os.Hostname() // "" says less

@@ -31,7 +31,8 @@ func (p *Plan) Notes() (sum int64) {
 // these narrow what is expected as no others do.
 const First = 100
 
-// begin divides the strata into bins of doubt that are read whole, the bin with the last of the First notes, and the others: what is left in
+// begin divides the strata into bins of doubt that are read whole, the bin with the last of the First notes, and the
+// others: what is left in
 // notes that were read is known and need not be foretold (TestPromise; 12 writers and kinds of document left out).
 func (p *Plan) begin(archive *calibrate.Source, strata []audit.Stratum) {
 	left := int64(First)

@@ -38,7 +38,8 @@ type Risk struct {
 	spans float64 // a note
 }
 
-// sparse parts two kinds of archives, by spans a note: sentences of hospital documents have .14 to .2, notes in a hurry of primary care 1 to 1.6. Of four kinds
+// sparse parts two kinds of archives, by spans a note: sentences of hospital documents have .14 to .2, notes in a
+// hurry of primary care 1 to 1.6. Of four kinds
 // of document and eight groups of writers, each foretold by other corpora, the number was at most 2.7 and 7.3 times too high or too low.
 const sparse = 0.45
 

@@ -16,12 +16,14 @@ import (
 )
 
 const (
-	flush    = 50 * time.Millisecond // after which a batch goes on its way, full or not
-	pause    = 2 * time.Millisecond  // of the input, after which it goes as well: somebody waits for the answer
-	together = 64                    // objects in a batch at the most: the first waits for the last, and a thousand would take a hundred milliseconds
-	first    = 8                     // of them in the first batch after a pause, and twice as many in each that follows: somebody waits for that answer
-	maxLine  = 128 << 20
-	keptRaw  = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
+	flush = 50 * time.Millisecond // after which a batch goes on its way, full or not
+	pause = 2 * time.Millisecond  // of the input, after which it goes as well: somebody waits for the answer
+	// objects in a batch at the most: the first waits for the last, and a thousand would take a hundred milliseconds
+	together = 64
+	// of them in the first batch after a pause, and twice as many in each that follows: somebody waits for that answer
+	first   = 8
+	maxLine = 128 << 20
+	keptRaw = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
 )
 
 // jsonl is the door of objects, one a line.

@@ -67,7 +67,8 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 	return q, nil
 }
 
-// askRandom is the share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.
+// askRandom is the share of the notes to correct that is drawn at random: without them, nobody sees what the model is
+// sure of and wrong about.
 const askRandom = 0.1
 
 // learnedFrom are the ids of notes that the training set has from the archive: the

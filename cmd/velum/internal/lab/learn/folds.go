@@ -192,7 +192,8 @@ func (w *turning) chooseFold(ctx context.Context) error {
 	return nil
 }
 
-// shipped is the turn whose model is in use before turn n, and the model: that of a fold has learned what the one in use has, without the fold.
+// shipped is the turn whose model is in use before turn n, and the model: that of a fold has learned what the one in
+// use has, without the fold.
 func (l *learning) shipped(n int) (*turns.Turn, *turns.Base) {
 	in := l.whole().inUseBefore(n)
 	ships := in.Ships()

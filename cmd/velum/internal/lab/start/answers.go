@@ -46,7 +46,8 @@ func (m *month) questions(k int) string {
 func (m *month) answers(k int) string { return m.at(fmt.Sprintf("answers-%02d.jsonl", k+1)) }
 
 // take takes up what people have decided since the last start, whichever evening it was asked, and
-// does a turn with it. Learning is always asked: it ends what a kill left half done, and does nothing else. Before the turn it is written down into which folder the answers go: a start
+// does a turn with it. Learning is always asked: it ends what a kill left half done, and does nothing else. Before
+// the turn it is written down into which folder the answers go: a start
 // after a kill sees whether they got there.
 func (m *month) take(ctx context.Context) error {
 	into := fmt.Sprintf("answers-%02d", len(m.numbered(learnedName, "answers", 1))+1)

@@ -48,8 +48,10 @@ func (h *heldNotes) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// How many notes keep something, of writers and kinds of document that models have not seen, each foretold by the others: before anyone has read, and when
-// the first 100 notes of a sample were read (report.PlanOf). VELUM_HELD="FOLD0.velum=a.jsonl,b.jsonl FOLD1.velum=c.jsonl" names models and notes that they
+// How many notes keep something, of writers and kinds of document that models have not seen, each foretold by the
+// others: before anyone has read, and when
+// the first 100 notes of a sample were read (report.PlanOf). VELUM_HELD="FOLD0.velum=a.jsonl,b.jsonl
+// FOLD1.velum=c.jsonl" names models and notes that they
 // have not seen, as scripts/bench/real/transfer.py leaves them in its folder; VELUM_BIAS turns the dial.
 func TestPromise(t *testing.T) {
 	if os.Getenv("VELUM_HELD") == "" {

@@ -42,7 +42,8 @@ type Materials struct {
 	Open func(name string) (tagger.Model, error)
 }
 
-// prunedBelow is the weight of a feature below which it is left out of the model file: .01 keeps a fifth of them and costs less than .1 point.
+// prunedBelow is the weight of a feature below which it is left out of the model file: .01 keeps a fifth of them and
+// costs less than .1 point.
 const prunedBelow = 0.005
 
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
