@@ -59,9 +59,6 @@ func fold(text []byte, i int) (c rune, width int) {
 	case upper:
 		return rune(b | 0x20), 1
 	}
-	if b < utf8.RuneSelf {
-		return gap, 1
-	}
 	r, width := utf8.DecodeRune(text[i:])
 	switch {
 	case r >= 0xC0 && r < 0x100:
@@ -81,15 +78,6 @@ func foldWords(dst []byte, text []byte) []byte {
 	first := len(dst)
 	pending := false
 	for i := 0; i < len(text); {
-		if c := ascii[text[i]]; c != 0xFF && c != gap {
-			if pending {
-				dst = append(dst, gap)
-				pending = false
-			}
-			dst = append(dst, c)
-			i++
-			continue
-		}
 		c, width := fold(text, i)
 		i += width
 		switch c {
@@ -147,15 +135,7 @@ func slowKey(text []byte, i int) uint8 {
 // they end. Between two words any few signs may stand, or none.
 func same(text []byte, i int, want []byte) (end int, ok bool) {
 	for len(want) > 0 {
-		if i < len(text) && want[0] != gap && ascii[text[i]] == want[0] {
-			i++
-			want = want[1:]
-			continue
-		}
-		w, size := rune(want[0]), 1
-		if w >= utf8.RuneSelf {
-			w, size = utf8.DecodeRune(want)
-		}
+		w, size := utf8.DecodeRune(want)
 		if w == gap {
 			want = want[1:]
 			i = skipSigns(text, i)

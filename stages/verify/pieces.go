@@ -219,11 +219,7 @@ func nass(p *pieces) bool {
 // cip tells whether the ten digits at i stand behind four letters, together or
 // one by one, and hold a sex and a birth date.
 func cip(text []byte, i int, p *pieces) bool {
-	end := p.end(10)
-	month, day := 0, 0
-	if end > 0 {
-		month, day = p.value(3, 5), p.value(5, 7)
-	}
+	end, month, day := p.end(10), p.value(3, 5), p.value(5, 7)
 	if end == 0 || p.digits[0] > 1 || month < 1 || month > 12 || day < 1 || day > 31 || isDigit(at(text, end)) {
 		return false
 	}
@@ -282,9 +278,6 @@ func ibanPieces(text []byte, i int, p *pieces) bool {
 
 // account tells whether p begins with the twenty digits of a Spanish account.
 func account(p *pieces) bool {
-	if p.end(20) == 0 {
-		return false
-	}
 	control := func(first, n int) byte {
 		sum, weight := 0, 1
 		for k := range 10 { // weights are the powers of two by 11, from the left of ten places
@@ -300,7 +293,7 @@ func account(p *pieces) bool {
 			return byte(c)
 		}
 	}
-	return control(0, 8) == p.digits[8] && control(10, 10) == p.digits[9]
+	return p.end(20) > 0 && control(0, 8) == p.digits[8] && control(10, 10) == p.digits[9]
 }
 
 // card tells whether p begins with the number of a payment card, or is the

@@ -253,19 +253,6 @@ func announced(text []byte, i int) bool {
 
 // begins tells whether text begins with the folded letters.
 func begins(text []byte, letters string) bool {
-	for i := 0; len(letters) > 0; {
-		if i >= len(text) {
-			return false
-		}
-		c, width := fold(text, i)
-		i += width
-		if c == nought {
-			continue
-		}
-		if c != rune(letters[0]) {
-			return false
-		}
-		letters = letters[1:]
-	}
-	return true
+	_, ok := same(text, 0, []byte(letters))
+	return ok
 }

@@ -211,9 +211,6 @@ func (v *verifier) words(start, end int) {
 // signs between them.
 func (v *verifier) numbersOf(text []byte) {
 	for i := 0; i < len(text); i++ {
-		if kinds[text[i]] != numeric {
-			continue
-		}
 		start := len(v.folded)
 		for i < len(text) {
 			if kinds[text[i]] != numeric {

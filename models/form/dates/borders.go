@@ -1,6 +1,9 @@
 package dates
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"github.com/velum-health/velum/models/word/cut"
+	"github.com/velum-health/velum/pipeline"
+)
 
 // Borders appends the dates that the date text[start:end] of a tagger consists of,
 // by the guide for short notes: without "año" or "finales de" before, a range as
@@ -10,7 +13,7 @@ func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
 	from, to := f.line(text, start, end)
 	for _, d := range f.Find(dst[n:], text[from:to]) {
 		d.Start, d.End = d.Start+from, d.End+from
-		year := d.End-d.Start == 4 && isYear(f.valueOf(text[d.Start:d.End])) // the tagger says that it is one
+		year := d.End-d.Start == 4 && isYear(cut.Text(text).Value(d.Start, d.End)) // the tagger says that it is one
 		if d.Score == pipeline.HintScore && !year || d.End <= start || d.Start >= end {
 			continue
 		}
@@ -30,16 +33,6 @@ func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
 		return dst[:n]
 	}
 	return dst
-}
-
-func (f *Finder) valueOf(text []byte) (v int) {
-	for _, b := range text {
-		if b-'0' >= 10 {
-			return 0
-		}
-		v = v*10 + int(b-'0')
-	}
-	return v
 }
 
 // line returns what of the line of a span the finder looks at.

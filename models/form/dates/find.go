@@ -419,10 +419,7 @@ func (f *Finder) ahead(i int) *item {
 	if i--; i >= 1 && f.items[i].is(article) && !f.items[i].is(ofTime) {
 		i--
 	}
-	if i < 0 {
-		return &absent
-	}
-	return &f.items[i]
+	return f.at(i)
 }
 
 // dayBefore tells whether item i is a number that can be a day and nothing else.

@@ -250,10 +250,6 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 				switch s.At(p - 1) {
 				case '"', '>', '+', '[', '{', '}', ']', '@':
 					w = 1
-				case 0xBA, 0xAA: // the letters of Nº
-					if s.LetterBefore(p - 1) {
-						w = 0
-					}
 				}
 			}
 			if w == 0 {

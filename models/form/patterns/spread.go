@@ -181,9 +181,6 @@ func (s pieceFinder) pieces(n *num) {
 		return
 	}
 	x := s.spread(n.start)
-	if x.n < 6 {
-		return
-	}
 	s.nationalPieces(n, &x)
 	if x.n < 7 {
 		return
@@ -224,9 +221,6 @@ func (s pieceFinder) continues(i int) bool {
 func (s pieceFinder) checkBehind(i, v int, together bool) int {
 	p := i + s.signs(i)
 	b := s.At(p)
-	if !cut.IsLetter(b) {
-		return 0
-	}
 	if b&^0x20 != control.Letter(v) {
 		return 0
 	}
