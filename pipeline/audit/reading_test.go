@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline/commit"
@@ -173,5 +176,36 @@ func TestJoinedCoverage(t *testing.T) {
 		}
 		archives(nil)
 		t.Logf("%v of %v: least coverage %.4f", c.read, c.notes, least)
+	}
+}
+
+// What is let stand is in the log once, however often it is said, and no line outgrows its bound.
+func TestLetStand(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "audit.jsonl")
+	if all, err := Places(log); err != nil || len(all) != 0 {
+		t.Fatalf("of no log: %d places, %v", len(all), err)
+	}
+	places := make([]uint64, 20_000)
+	for i := range places {
+		places[i] = math.MaxUint64 - uint64(i)
+	}
+	for _, some := range [][]uint64{places[:2], places, places[5:9], nil} {
+		if err := LetStand(log, slices.Clone(some)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := Places(log)
+	if err != nil || len(all) != len(places) || !all[places[19_999]] {
+		t.Errorf("%d places of %d: %v", len(all), len(places), err)
+	}
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(data, []byte("\n")); n != 4 { // 2, 8192, 8192, 3614
+		t.Errorf("%d lines", n)
+	}
+	if r, err := Verify(bytes.NewReader(data), ""); err != nil || len(r.Findings) != 0 {
+		t.Errorf("the log is not whole: %v, %v", r, err)
 	}
 }
