@@ -134,13 +134,13 @@ func (o *Outlook) Expect() Expected {
 		}
 		known += s.Leaks
 	}
-	e := o.of(&rest, false, nil)
+	e := o.of(&rest, false)
 	return Expected{e.Notes + known, e.Low + known, e.High + known}
 }
 
 // Part is Expect for some of the notes. Those that lie apart, as the notes of a
 // centre, have an intercept of their own beside that of the house.
-func (o *Outlook) Part(s *Source, apart bool) Expected { return o.of(s, apart, nil) }
+func (o *Outlook) Part(s *Source, apart bool) Expected { return o.of(s, apart) }
 
 // Shares are the shares of the notes of each bin that are expected to leak: the means
 // of all draws.
@@ -159,12 +159,17 @@ func (o *Outlook) Shares() (p [DoubtBins]float64) {
 	return p
 }
 
-// of draws archives like this one: of each bin the notes that leak. share, if it is
-// not nil, is which share of them counts in a draw.
-func (o *Outlook) of(s *Source, apart bool, share func(draw *rand.Rand) float64) Expected {
+// of draws archives like this one: of each bin the notes that leak.
+func (o *Outlook) of(s *Source, apart bool) Expected {
+	return o.shared(s, apart, 1, func(_ *rand.Rand, shares []float64) { shares[0] = 1 })[0]
+}
+
+// shared is of, divided into parts: share says which share of the notes that leak counts to each of
+// them in a draw.
+func (o *Outlook) shared(s *Source, apart bool, parts int, share func(draw *rand.Rand, shares []float64)) []Expected {
 	draw := rand.New(rand.NewPCG(uint64(o.risk.Notes), uint64(o.risk.Leaks)+1))
-	type sum struct{ leaks, weight float64 }
-	sums, all, m := make([]sum, draws), 0.0, o.archive.MeanDoubt()
+	sums, shares := make([][]sum, parts), make([]float64, parts)
+	all, m := 0.0, o.archive.MeanDoubt()
 	common := houses * houses / (o.risk.apart() * o.risk.apart()) // correlation of two sources of a house
 	for i := range o.draws {
 		d := &o.draws[i]
@@ -172,29 +177,38 @@ func (o *Outlook) of(s *Source, apart bool, share func(draw *rand.Rand) float64)
 		if apart {
 			shift = common*shift + math.Sqrt(1-common*common)*o.risk.apart()*draw.NormFloat64()
 		}
-		at := d.at + d.context*m + shift
+		at, leaks := d.at+d.context*m+shift, 0.0
 		for k, n := range s.Notes {
 			if n > 0 {
-				sums[i].leaks += binomial(draw, n, Sigmoid(at+d.slope*DoubtOdds[k]))
+				leaks += binomial(draw, n, Sigmoid(at+d.slope*DoubtOdds[k]))
 			}
 		}
-		if share != nil {
-			sums[i].leaks = math.Round(sums[i].leaks * share(draw))
+		share(draw, shares)
+		for k, part := range shares {
+			sums[k] = append(sums[k], sum{math.Round(leaks * part), d.weight})
 		}
-		sums[i].weight = d.weight
 		all += d.weight
 	}
-	slices.SortStableFunc(sums, func(a, b sum) int { return int(a.leaks - b.leaks) })
-	at := func(share float64) int64 {
-		below := 0.0
-		for _, x := range sums {
-			if below += x.weight; below >= share*all {
-				return int64(x.leaks)
-			}
-		}
-		return int64(sums[draws-1].leaks)
+	expected := make([]Expected, parts)
+	for k, of := range sums {
+		slices.SortStableFunc(of, func(a, b sum) int { return int(a.leaks - b.leaks) })
+		expected[k] = Expected{quantile(of, 0.5*all), quantile(of, 0.025*all), quantile(of, 0.975*all)}
 	}
-	return Expected{at(0.5), at(0.025), at(0.975)}
+	return expected
+}
+
+// sum is how many notes leak in a draw, and what the draw weighs.
+type sum struct{ leaks, weight float64 }
+
+// quantile returns the sum at which those up to it weigh so much.
+func quantile(sums []sum, weight float64) int64 {
+	below := 0.0
+	for _, x := range sums {
+		if below += x.weight; below >= weight {
+			return int64(x.leaks)
+		}
+	}
+	return int64(sums[len(sums)-1].leaks)
 }
 
 // Kind is a category of an archive.
@@ -240,21 +254,16 @@ func (o *Outlook) Kinds(kinds []Kind) []Expected {
 		apart[i] = math.Sqrt(1/(notes+0.5) + o.risk.Spread*o.risk.Spread)
 		read += k.Read
 	}
-	all := make([]Expected, len(kinds))
-	for i, k := range kinds {
-		all[i] = o.of(o.archive, false, func(draw *rand.Rand) float64 {
-			sum, own := 0.0, 0.0
-			for j := range odds {
-				x := odds[j] * math.Exp(apart[j]*draw.NormFloat64())
-				sum += x
-				if j == i {
-					own = x
-				}
-			}
-			return (kindsPrior*own/max(sum, math.SmallestNonzeroFloat64) + float64(k.Read)) / float64(kindsPrior+read)
-		})
-	}
-	return all
+	return o.shared(o.archive, false, len(kinds), func(draw *rand.Rand, shares []float64) {
+		sum := 0.0
+		for i := range odds {
+			shares[i] = odds[i] * math.Exp(apart[i]*draw.NormFloat64())
+			sum += shares[i]
+		}
+		for i, k := range kinds {
+			shares[i] = (kindsPrior*shares[i]/max(sum, math.SmallestNonzeroFloat64) + float64(k.Read)) / float64(kindsPrior+read)
+		}
+	})
 }
 
 // binomial draws how many of n come true: one by one from the lowest number on
