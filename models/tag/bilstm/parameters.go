@@ -96,7 +96,7 @@ func (p *Parameter) add(to []float32, row int32, value float32) {
 	for at, half := 0, p.half(row); len(half) > 0; {
 		some := half[:min(len(half), someCodes/2)]
 		for i, b := range some {
-			buf[2*i], buf[2*i+1] = levels[b&15], levels[b>>4]
+			*(*[2]int8)(buf[2*i:]) = pairs[b]
 		}
 		kernels.AxpyCodes(value, p.scales[row], buf[:2*len(some)], to[at:])
 		at, half = at+2*len(some), half[len(some):]

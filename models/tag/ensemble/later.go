@@ -113,7 +113,7 @@ func (l *Labeller) joinSpans(decided, opened []float32, tokens []pipeline.Token,
 // ask looks at lines whose marginals of the first member stand in sum from the
 // place of token at on, with open at those alone, and asks the other members about
 // the lines with a token that has a tag in the best path of which the first is less sure than the
-// threshold. It tells whether there are any; hear then hears the answers.
+// threshold, less what is spared. It tells whether there are any; hear then hears the answers.
 //
 // Lines are asked about whole: a network that reads a part of one knows nothing of what
 // stands beside it, and errs at the borders of names that the first had right.
@@ -124,7 +124,7 @@ func (l *Labeller) ask(at int, text []byte, tokens []pipeline.Token, matches []p
 	l.mix.lines(sum, tokens, open, func(lo, hi int, path []pipeline.Tag) {
 		line := sum[lo*n : hi*n]
 		for t, y := range path {
-			if line[t*n+int(y)] < l.m.header.Threshold {
+			if line[t*n+int(y)] < l.m.header.Threshold-spared {
 				kernels.AddScaled(line, l.m.header.Weights[0]-1, line)
 				for i := range doubt[lo:hi] {
 					doubt[lo+i] = true
@@ -146,6 +146,11 @@ func (l *Labeller) ask(at int, text []byte, tokens []pipeline.Token, matches []p
 	}
 	return true
 }
+
+// spared is how much less sure than the threshold a token has to be. Of writers and kinds of document
+// left out the others find .0005 of all there is in lines whose least sure token is between .925 and .95, which are
+// a ninth to a fifth of what they read; precision and PERSON stay.
+const spared = 0.025
 
 // weigh adds the probabilities of a member, in rows stride apart, to those of the
 // tokens that are in doubt.
