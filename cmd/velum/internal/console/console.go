@@ -147,12 +147,10 @@ func (c *Console) SetMemory(limit int64) {
 }
 
 // gcPercent is how much garbage there may be in steady state, in percent of
-// what lives. That is caches and buffers, 300 MB with few pointers in them: to
-// mark them takes some 10 ms of one core, and with a kilobyte of garbage a note
-// a collection comes every second at 25 %. At Go's own 100 % the heap ends at
-// twice what lives, but later: a run of 3 M notes took 690 MiB where one of
-// 300 k took 410.
-const gcPercent = 25
+// what lives. The caches of forms lie outside the heap and what lives in it, buffers and lists, is some
+// 60 MB. At 25 % collections were 5 % of a run's processor time on real notes; 50 % took 10 to 20 MB more. At Go's own
+// 100 % the heap ends at twice what lives, but later.
+const gcPercent = 50
 
 // SteadyMemory makes the garbage collector keep the heap flat, unless the
 // environment says otherwise. Before, while models and caches are being made,
