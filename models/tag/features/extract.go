@@ -14,11 +14,10 @@ import (
 // Resources holds the tables that some groups look forms up in. Every one may be nil: its
 // groups are then empty.
 type Resources struct {
-	Lexicon Lexicon               // group gazetteer
-	Phrases PhraseFinder          // group phrase
-	Slots   map[string]Slot       // groups cluster/NAME, pos, lemma, by the group's name
-	Finders map[string]SpanFinder // group rules
-	Open    Opener                // reads slots back that a model file holds
+	Lexicon Lexicon         // group gazetteer
+	Phrases PhraseFinder    // group phrase
+	Slots   map[string]Slot // groups cluster/NAME, pos, lemma, by the group's name
+	Open    Opener          // reads slots back that a model file holds
 }
 
 // A Lexicon tells what kinds of word a form may be. *gazetteer.Gazetteer is
@@ -40,12 +39,6 @@ type PhraseFinder interface {
 // cluster's number, a part of speech, a lemma.
 type Slot interface {
 	Value(dst, form []byte) []byte
-}
-
-// A SpanFinder makes functions that append what rules find in a note to dst:
-// spans that do not overlap, in order. Each is for one goroutine.
-type SpanFinder interface {
-	NewSpans() func(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span
 }
 
 // Feature is a feature of a form.
@@ -91,10 +84,6 @@ type Extractor struct {
 	naming   bool     // keep names, for Describe
 	names    []string // in step with features or marks
 
-	rules func(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span // nil: no group asks
-	found []pipeline.Span                                                                 // by them, in the note
-	span  int                                                                             // first of them that may reach the current sequence
-
 	text     []byte
 	tokens   []pipeline.Token
 	matches  []pipeline.Match
@@ -122,9 +111,6 @@ func New(t *Template, r Resources) *Extractor {
 	for i := range t.Groups {
 		g := group{Group: &t.Groups[i], index: uint16(i), seed: xxh3.HashString(t.Groups[i].Name)}
 		g.slot, g.classes = r.Slots[g.Name], classesOf(g.Name)
-		if f := r.Finders[g.Name]; f != nil {
-			e.rules = f.NewSpans()
-		}
 		if g.form() {
 			e.forms = append(e.forms, g)
 		} else {
@@ -164,9 +150,6 @@ func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipelin
 		e.matches = e.matched
 	}
 	e.phrases, e.behind = e.phrases[:0], 0
-	if e.span = 0; e.rules != nil {
-		e.found = e.rules(e.found[:0], text, tokens)
-	}
 	for _, t := range tokens {
 		if t.Flags&pipeline.LineStart != 0 {
 			e.lines++
@@ -333,32 +316,6 @@ func patterns(e *Extractor, g *group, lo, hi int) {
 				e.mark(g, i-lo, e.buf, 1)
 			}
 		}
-	}
-}
-
-// found marks every token of what rules find with the category and its place.
-func found(e *Extractor, g *group, lo, hi int) {
-	start, end := e.tokens[lo].Start, e.tokens[hi-1].End
-	for e.span < len(e.found) && e.found[e.span].End <= start {
-		e.span++
-	}
-	t := lo
-	for _, s := range e.found[e.span:] {
-		if s.Start >= end {
-			return
-		}
-		for t < hi && e.tokens[t].End <= s.Start {
-			t++
-		}
-		last := t
-		for last < hi && e.tokens[last].Start < s.End {
-			last++
-		}
-		for i := t; i < last; i++ {
-			e.buf = place(append(e.buf[:0], s.Category.String()...), i, t, last)
-			e.mark(g, i-lo, e.buf, 1)
-		}
-		t = last
 	}
 }
 

@@ -69,7 +69,6 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "border", about: "begin and end of the sequence (BOOT's BOS and EOS)", place: borders},
 		{name: "pattern", about: "place of the token in a match of each kind of pattern", place: patterns},
 		{name: "phrase", about: "place of the token in an entry of several words of the lists", place: phrases},
-		{name: "rules", about: "a slot: place of the token in what rules that people write find, by category", place: found, slotted: true},
 		{name: "chunk", about: "a slot of parts of speech: NP, VP, PP, ADVP or SBAR that the token begins or goes on (NGRID table 2)", place: chunks, slotted: true},
 		{name: "term", about: "symptom, diagnosis, drug, anatomy, procedure, dose, value of the laboratory that the token is in (VIGI table 8)", place: medicalTerms},
 		{name: "bigram", about: "the form before and the form", place: bigrams, open: true},

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Stored is a slot or a finder that a model file can hold, so that a model is
+// Stored is a slot that a model file can hold, so that a model is
 // one file. Kind names what reads the data back (Resources.Open); resources
 // that share their data, as part of speech and lemma of one lexicon do, give
 // the same bytes and are kept once.
@@ -14,7 +14,7 @@ type Stored interface {
 	Data() []byte
 }
 
-// Opener reads back what a Stored wrote: a Slot or a SpanFinder. The data lies in
+// Opener reads back what a Stored wrote. The data lies in
 // the model file and stays as long as the model. It must refuse what it cannot
 // read, and never trust a size in it.
 type Opener func(kind string, data []byte) (Stored, error)
@@ -22,37 +22,17 @@ type Opener func(kind string, data []byte) (Stored, error)
 // Slotted tells whether the group looks forms up in a slot.
 func (g Group) Slotted() bool { return g.kind.slotted }
 
-// Filled returns what stands in the group's slot, nil if nothing
-// does or if the group has none.
-func (r Resources) Filled(g Group) any {
-	if s, ok := r.Slots[g.Name]; ok && g.Slotted() {
-		return s
-	}
-	if f, ok := r.Finders[g.Name]; ok && g.Slotted() {
-		return f
-	}
-	return nil
-}
-
-// Fill puts s where the group looks its forms up. r's maps are made if there
-// are none.
+// Fill puts s where the group looks its forms up. r's map is made if there
+// is none.
 func (r *Resources) Fill(g Group, s Stored) error {
-	slot, isSlot := s.(Slot)
-	finder, isFinder := s.(SpanFinder)
-	switch {
-	case g.Slotted() && g.kind.place != nil && isFinder:
-		if r.Finders == nil {
-			r.Finders = map[string]SpanFinder{}
-		}
-		r.Finders[g.Name] = finder
-	case g.Slotted() && (g.kind.place == nil || g.Name == "chunk") && isSlot:
-		if r.Slots == nil {
-			r.Slots = map[string]Slot{}
-		}
-		r.Slots[g.Name] = slot
-	default:
+	slot, ok := s.(Slot)
+	if !ok || !g.Slotted() {
 		return fmt.Errorf("group %s cannot use a resource of kind %q", g.Name, s.Kind())
 	}
+	if r.Slots == nil {
+		r.Slots = map[string]Slot{}
+	}
+	r.Slots[g.Name] = slot
 	return nil
 }
 
@@ -61,7 +41,7 @@ func (r *Resources) Fill(g Group, s Stored) error {
 func (t *Template) Missing(r Resources) []string {
 	var names []string
 	for _, g := range t.Groups {
-		if g.Slotted() && r.Filled(g) == nil {
+		if g.Slotted() && r.Slots[g.Name] == nil {
 			names = append(names, g.Name)
 		}
 	}

@@ -90,20 +90,6 @@ func (m *Model) NewLabeller(tagger.LabelOptions) tagger.Labeller {
 	return &labeller{Machine: m.pack.NewMachine(), set: m.set}
 }
 
-// Slot is a pack as what the feature group rules looks up: a model keeps its text.
-type Slot struct{ *Pack }
-
-// Kind implements features.Stored.
-func (Slot) Kind() string { return Kind }
-
-// Data implements features.Stored.
-func (s Slot) Data() []byte { return []byte(s.text) }
-
-// NewSpans implements features.SpanFinder.
-func (s Slot) NewSpans() func(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span {
-	return s.NewMachine().Spans
-}
-
 // labeller tags notes by rules.
 type labeller struct {
 	*Machine

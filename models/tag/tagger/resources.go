@@ -25,7 +25,7 @@ func listsOf(t *features.Template, r features.Resources) string {
 	for _, g := range t.Groups {
 		var list any
 		switch base, _, _ := strings.Cut(g.Name, "/"); base {
-		case "gazetteer", "listcode", "term", "rules":
+		case "gazetteer", "listcode", "term":
 			list = r.Lexicon
 		case "phrase":
 			list = r.Phrases
@@ -50,7 +50,7 @@ func (h *Header) Keep(t *features.Template, r features.Resources) (sections []mo
 		h.Fingerprints[ListsPrint] = print
 	}
 	for _, g := range t.Groups {
-		filled := r.Filled(g)
+		filled := r.Slots[g.Name]
 		if filled == nil {
 			continue
 		}
@@ -85,7 +85,7 @@ func digest(data []byte) string { return strconv.FormatUint(xxh3.Hash(data), 16)
 // file, or was empty. Other lists than those of training are ErrLists, since
 // the model would silently miss names.
 func (h *Header) OpenResources(f *modelfile.File, t *features.Template, r features.Resources) (filled features.Resources, sections []modelfile.Section, err error) {
-	r.Slots, r.Finders = nil, nil
+	r.Slots = nil
 	if want, got := h.Fingerprints[ListsPrint], listsOf(t, r); want != "" && got != want {
 		return r, nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
@@ -21,7 +20,6 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
-	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -287,22 +285,12 @@ func PromotedModel(dir string) ([]byte, error) {
 // Resources are the lists that features look words up in, and what reads the
 // resources that a model brings along.
 func Resources(lists *gazetteer.Gazetteer) features.Resources {
-	return features.Resources{Lexicon: lists, Phrases: lists, Open: func(kind string, data []byte) (features.Stored, error) { return openStored(lists, kind, data) }}
+	return features.Resources{Lexicon: lists, Phrases: lists, Open: openStored}
 }
 
 // openStored opens what a model file holds for a slot of its template.
-func openStored(lists *gazetteer.Gazetteer, kind string, data []byte) (features.Stored, error) {
+func openStored(kind string, data []byte) (features.Stored, error) {
 	switch kind {
-	case rules.Kind:
-		r, err := files.Resources(lists)
-		if err != nil {
-			return nil, err
-		}
-		p, err := rules.Compile(string(data), r)
-		if err != nil {
-			return nil, err
-		}
-		return rules.Slot{Pack: p}, nil
 	case morph.KindPOS, morph.KindLemma:
 		m, err := morph.Open(data)
 		if err != nil {

@@ -1,28 +1,22 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/tag/features"
-	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/word/embed"
-	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/models/word/morph"
 )
 
-// Lookups say what a template's slots look up: train.clusters, --morph and --rules.
+// Lookups say what a template's slots look up: train.clusters and --morph.
 type Lookups struct {
 	Morph    string
-	Rules    string
 	clusters []string // of the configuration
 	Without  []string // groups that are taken out of the template, where a study leaves some out
 }
@@ -30,8 +24,7 @@ type Lookups struct {
 // fill fills the slots that the template asks for: from the flags, then from
 // the model that training begins with, then from what the binary brings.
 func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...features.Resources) error {
-	lists, _ := r.Lexicon.(*gazetteer.Gazetteer)
-	given, err := l.given(t, lists)
+	given, err := l.given(t)
 	if err != nil {
 		return err
 	}
@@ -40,7 +33,7 @@ func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...feat
 			continue
 		}
 		for _, have := range append([]features.Resources{given}, from...) {
-			s, ok := have.Filled(g).(features.Stored)
+			s, ok := have.Slots[g.Name].(features.Stored)
 			if !ok {
 				continue
 			}
@@ -57,22 +50,13 @@ func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...feat
 }
 
 // given are the slots that the flags fill.
-func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r features.Resources, err error) {
+func (l *Lookups) given(t *features.Template) (r features.Resources, err error) {
 	for _, text := range l.clusters {
 		if err := openClusters(&r, t, text); err != nil {
 			return r, err
 		}
 	}
 	for _, g := range t.Groups {
-		if g.Name == "rules" {
-			p, err := files.Pack(cmp.Or(l.Rules, configs.ShippedPack), lists)
-			if err != nil {
-				return r, err
-			}
-			if err := r.Fill(g, rules.Slot{Pack: p}); err != nil {
-				return r, err
-			}
-		}
 		if g.Name != "pos" && g.Name != "lemma" && g.Name != "chunk" {
 			continue
 		}
