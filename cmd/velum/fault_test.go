@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/guard"
@@ -170,7 +171,7 @@ func (f *faulty) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 // tagFaults replace the tagger. It finds nothing in the other notes, which
 // verify has to catch as well.
 func tagFaults() (all []fault) {
-	tagger := func(name, want string, f faulty, flags ...string) {
+	broken := func(name, want string, f faulty, flags ...string) {
 		all = append(all, fault{"tag: " + name, func(l *commit.Line) {
 			for k := range l.Steps {
 				if l.Steps[k].Name != "tag" {
@@ -183,32 +184,32 @@ func tagFaults() (all []fault) {
 				f.victim = []byte(victimMark)
 				l.Steps[k] = tag.New(tag.Options{
 					TagSet:      &pipeline.TagSet{Categories: set.Categories},
-					NewLabeller: func() tag.Labeller { return &f }, Patterns: &f, NoteTimeout: 10 * time.Millisecond,
+					NewLabeller: func() tagger.Labeller { return &f }, Patterns: &f, NoteTimeout: 10 * time.Millisecond,
 				})
 			}
 		}, slices.Concat([]string{"--set", "write.max_quarantined=1"}, flags), want})
 	}
 	for kind, do := range wild {
-		tagger("panic, "+kind, "panicked", faulty{label: func(text []byte, _ []pipeline.Tag) float32 { do(text); return 1 }})
-		tagger("panic in a pattern, "+kind, "panicked", faulty{match: func(text []byte) pipeline.Match { do(text); return pipeline.Match{} }})
+		broken("panic, "+kind, "panicked", faulty{label: func(text []byte, _ []pipeline.Tag) float32 { do(text); return 1 }})
+		broken("panic in a pattern, "+kind, "panicked", faulty{match: func(text []byte) pipeline.Match { do(text); return pipeline.Match{} }})
 	}
 	for name, conf := range map[string]float32{"NaN": float32(math.NaN()), "infinite": float32(math.Inf(1)), "negative": -1, "above 1": 2} {
-		tagger("confidence "+name, "bad_tags", faulty{label: func([]byte, []pipeline.Tag) float32 { return conf }})
+		broken("confidence "+name, "bad_tags", faulty{label: func([]byte, []pipeline.Tag) float32 { return conf }})
 	}
 	for name, m := range map[string]pipeline.Match{
 		"behind the end": {Start: 0, End: 1 << 20, Score: 1}, "before the start": {Start: -5, End: 3, Score: 1},
 		"empty": {Start: 3, End: 3, Score: 1}, "inside out": {Start: 9, End: 3, Score: 1},
 		"score NaN": {Start: 0, End: 3, Score: float32(math.NaN())}, "unknown category": {Start: 0, End: 3, Category: 250},
 	} {
-		tagger("match "+name, "bad_tags", faulty{match: func([]byte) pipeline.Match { return m }})
+		broken("match "+name, "bad_tags", faulty{match: func([]byte) pipeline.Match { return m }})
 	}
-	tagger("number of no tag", "bad_tags", faulty{label: func(_ []byte, tags []pipeline.Tag) float32 { tags[0] = 200; return 1 }})
-	tagger("slow", "timed_out", faulty{label: func([]byte, []pipeline.Tag) float32 { sha256.Sum256(make([]byte, 64<<20)); return 1 }}, "long")
-	tagger("finds nothing", "strict_finding surviving_value", faulty{})
+	broken("number of no tag", "bad_tags", faulty{label: func(_ []byte, tags []pipeline.Tag) float32 { tags[0] = 200; return 1 }})
+	broken("slow", "timed_out", faulty{label: func([]byte, []pipeline.Tag) float32 { sha256.Sum256(make([]byte, 64<<20)); return 1 }}, "long")
+	broken("finds nothing", "strict_finding surviving_value", faulty{})
 	all = append(all, fault{"tag: no model", func(l *commit.Line) {
 		for k := range l.Steps {
 			if l.Steps[k].Name == "tag" {
-				l.Steps[k] = tag.New(tag.Options{TagSet: &pipeline.TagSet{}, NewLabeller: func() tag.Labeller { return nil }})
+				l.Steps[k] = tag.New(tag.Options{TagSet: &pipeline.TagSet{}, NewLabeller: func() tagger.Labeller { return nil }})
 			}
 		}
 	}, nil, "exit 15"})

@@ -3,6 +3,8 @@ package choose
 import (
 	"math"
 	"slices"
+
+	"github.com/velum-health/velum/models/tag/calibrate"
 )
 
 // balance finds how many notes of every stratum to take so that the wanted
@@ -231,17 +233,9 @@ func (b *balance) numbers() []float64 {
 		if k.stratum != last {
 			last, score = k.stratum, b.vectors[k.stratum].score(&mu)
 		}
-		exact[k.stratum] += k.number * sigmoid(k.bonus+score)
+		exact[k.stratum] += k.number * calibrate.Sigmoid(k.bonus+score)
 	}
 	return exact
-}
-
-func sigmoid(z float64) float64 {
-	if z >= 0 {
-		return 1 / (1 + math.Exp(-z))
-	}
-	e := math.Exp(z)
-	return e / (1 + e)
 }
 
 // softplus returns log(1 + exp(z)).
@@ -266,7 +260,7 @@ func (b *balance) level(k float64) float64 {
 		mid := (low + high) / 2
 		sum := 0.0
 		for _, kind := range b.kinds {
-			sum += kind.number * sigmoid(kind.bonus+mid)
+			sum += kind.number * calibrate.Sigmoid(kind.bonus+mid)
 		}
 		if sum < k {
 			low = mid
@@ -350,7 +344,7 @@ func (d *dual) at(prices []float64, derive bool) float64 {
 		if !derive {
 			continue
 		}
-		f := sigmoid(z)
+		f := calibrate.Sigmoid(z)
 		w := k.number * f * (1 - f)
 		for i, at := range v.at {
 			first[at] += k.number * f * v.value[i]

@@ -84,12 +84,7 @@ func (o Options) choice(b *pipeline.Batch, i int) pipeline.Choice {
 }
 
 func holdsSpan(tags []pipeline.Tag) bool {
-	for _, t := range tags {
-		if t != pipeline.O {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tags, func(t pipeline.Tag) bool { return t != pipeline.O })
 }
 
 // Recorder makes the records of notes. It has scratch space: one a worker.
@@ -114,7 +109,7 @@ func (r *Recorder) Record(b *pipeline.Batch, i int, unit uint32) (Record, error)
 	r.spans = b.TagSet.Decode(r.spans[:0], tokens, b.TagsOf(i))
 	t := 0
 	for _, s := range r.spans {
-		class := classOf(b.TagSet, s.Category)
+		class := slices.Index(b.TagSet.Categories, s.Category) // Decode writes categories of the set only
 		if increase(&record.Spans[class]); record.Spans[class] == 1 {
 			record.Least[class] = record.Confidence
 		}
@@ -144,15 +139,6 @@ func (r *Record) Sure(b *pipeline.Batch, i int, to func(pipeline.Category) pipel
 			r.Least[class], seen[class] = score, true
 		}
 	}
-}
-
-func classOf(set *pipeline.TagSet, c pipeline.Category) int {
-	for k, have := range set.Categories {
-		if have == c {
-			return k
-		}
-	}
-	return 0 // not reached: Decode writes categories of the set only
 }
 
 func increase(n *uint8) {

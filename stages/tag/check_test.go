@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -58,7 +59,7 @@ func TestImpossibleAnswers(t *testing.T) {
 		if tt.spoil != nil {
 			tt.spoil(b)
 		}
-		do := New(Options{TagSet: people, NewLabeller: func() Labeller { return &tt.model }, Patterns: &tt.model}).New()
+		do := New(Options{TagSet: people, NewLabeller: func() tagger.Labeller { return &tt.model }, Patterns: &tt.model}).New()
 		if err := do(b); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestImpossibleAnswers(t *testing.T) {
 		}
 	}
 	b := batch("veo Ada")
-	if err := New(Options{TagSet: people, NewLabeller: func() Labeller { return nil }}).New()(b); err != nil || b.Reason[0] != pipeline.NoModel {
+	if err := New(Options{TagSet: people, NewLabeller: func() tagger.Labeller { return nil }}).New()(b); err != nil || b.Reason[0] != pipeline.NoModel {
 		t.Errorf("no model: %v, %v", b.Reason[0], err)
 	}
 }

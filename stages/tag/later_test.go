@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"pgregory.net/rapid"
 )
@@ -51,9 +52,9 @@ func TestLater(t *testing.T) {
 		}
 		calls := new(int)
 		var got [2]*pipeline.Batch
-		for k, labeller := range []func() Labeller{
-			func() Labeller { return &capitals{calls: calls} },
-			func() Labeller { return &putsOff{capitals: capitals{calls: calls}} },
+		for k, labeller := range []func() tagger.Labeller{
+			func() tagger.Labeller { return &capitals{calls: calls} },
+			func() tagger.Labeller { return &putsOff{capitals: capitals{calls: calls}} },
 		} {
 			got[k] = batch(notes...)
 			if err := New(Options{TagSet: people, NewLabeller: labeller, Patterns: digits{}}).New()(got[k]); err != nil {

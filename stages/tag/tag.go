@@ -12,25 +12,15 @@ package tag
 import (
 	"time"
 
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// A Labeller tags one note at a time. It owns scratch space and is used by
-// one goroutine. *crf.Labeller is one.
-type Labeller interface {
-	// Label fills tags, one a token, and returns the confidence in [0, 1].
-	Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32
-}
-
-// spanned is a Labeller that says how probable the spans of its last tags are
-// (tagger.Spanned).
-type spanned interface{ SpanProbs() []float32 }
-
-// later is a Labeller that may put notes off, to work on many side by side.
+// later is a labeller that may put notes off, to work on many side by side.
 type later interface {
-	Labeller
+	tagger.Labeller
 	// LabelLater is Label, or puts the note off: then nothing is said of it before
 	// Flush. Tags must stay where they are until then, nothing else of the note.
 	LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool)
@@ -56,8 +46,8 @@ type Finder interface {
 type Options struct {
 	Workers     int
 	TagSet      *pipeline.TagSet
-	NewLabeller func() Labeller // called once a worker
-	Patterns    Finder          // nil: no patterns
+	NewLabeller func() tagger.Labeller // called once a worker
+	Patterns    Finder                 // nil: no patterns
 
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 }
@@ -71,7 +61,7 @@ func New(o Options) pipeline.Step {
 
 type worker struct {
 	Options
-	labeller Labeller
+	labeller tagger.Labeller
 	clock    guard.Clock
 	placed   view.Placed
 
@@ -144,7 +134,7 @@ func (w *worker) refuse(b *pipeline.Batch, i int, reason pipeline.Reason) {
 
 // label finds the patterns of note i and tags it, unless the note may wait and
 // waits. It returns why what was found cannot be trusted, or Sound.
-func (w *worker) label(labeller Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag, mayWait bool) (reason pipeline.Reason, waits bool) {
+func (w *worker) label(labeller tagger.Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag, mayWait bool) (reason pipeline.Reason, waits bool) {
 	if labeller == nil {
 		return pipeline.NoModel, false
 	}
@@ -175,8 +165,8 @@ func (w *worker) label(labeller Labeller, b *pipeline.Batch, i int, tags []pipel
 }
 
 // spansOf returns how probable the spans of a labeller's last tags are.
-func spansOf(l Labeller) []float32 {
-	if s, ok := l.(spanned); ok {
+func spansOf(l tagger.Labeller) []float32 {
+	if s, ok := l.(tagger.Spanned); ok {
 		return s.SpanProbs()
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -68,7 +69,7 @@ var people = &pipeline.TagSet{Categories: []pipeline.Category{1}}
 
 func step(calls *int) func(*pipeline.Batch) error {
 	return New(Options{
-		TagSet: people, NewLabeller: func() Labeller { return &capitals{calls: calls} },
+		TagSet: people, NewLabeller: func() tagger.Labeller { return &capitals{calls: calls} },
 		Patterns: digits{},
 	}).New()
 }

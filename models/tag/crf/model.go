@@ -13,6 +13,7 @@
 package crf
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -95,16 +96,8 @@ func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight
 
 // find returns the weights of a feature, none if the model does not know it.
 func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
-	if !m.maybe(key) {
-		return nil, nil
-	}
-	b := key >> m.shift
-	low := uint32(key)
-	for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
-		if m.low[i] == low {
-			lo, hi := m.first[i], m.first[i+1]
-			return m.slot[lo:hi], m.weight[lo:hi]
-		}
+	for _, f := range m.locate([]located{{Mark: features.Mark{Feature: features.Feature{Key: key}}}}) {
+		return m.slot[f.lo:f.hi], m.weight[f.lo:f.hi]
 	}
 	return nil, nil
 }
@@ -476,7 +469,7 @@ func (m *Model) sections(f *modelfile.File) error {
 		m.weights.L = 1 + len(m.header.Categories)*4
 	}
 	var scores []float32
-	err := first(
+	err := cmp.Or(
 		view(f, "transitions", &scores), view(f, "bucket", &m.bucket), view(f, "key", &m.low),
 		view(f, "first", &m.first), view(f, "slot", &m.slot), view(f, "weight", &m.weight),
 	)
@@ -488,15 +481,6 @@ func (m *Model) sections(f *modelfile.File) error {
 		return damaged("transitions")
 	}
 	m.weights.Score, m.weights.Start, m.weights.End = scores[:L*L], scores[L*L:L*(L+1)], scores[L*(L+1):]
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -26,7 +26,6 @@ import (
 	"github.com/velum-health/velum/models/word/morph"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/promote"
-	"github.com/velum-health/velum/stages/tag"
 )
 
 // Model is a tagger that is ready to make labellers.
@@ -45,7 +44,7 @@ func Made(name string, m tagger.Model) (*Model, error) {
 }
 
 // NewLabeller makes the labeller of one worker.
-func (m *Model) NewLabeller() tag.Labeller { return m.Model.NewLabeller(m.Label) }
+func (m *Model) NewLabeller() tagger.Labeller { return m.Model.NewLabeller(m.Label) }
 
 // TaughtSet is the tag set of what the pipeline finds with the model: that of
 // the model, or of its label set where patterns and rules find more than the
