@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/learn/bilstmtrain/layers"
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 )
@@ -64,7 +65,7 @@ func (f *feed) appendBlind(dst []bilstm.Valued, fs []features.Feature) []bilstm.
 
 // fill puts sequences into b. With rng words are hidden as the recipe says.
 func (f *feed) fill(b *layers.Batch, sequences []sequence, rng *rand.Rand) {
-	b.Length = bilstm.Grow(b.Length, len(sequences))
+	b.Length = kernels.Grow(b.Length, len(sequences))
 	for i, s := range sequences {
 		b.Length[i] = s.hi - s.lo
 	}
@@ -73,7 +74,7 @@ func (f *feed) fill(b *layers.Batch, sequences []sequence, rng *rand.Rand) {
 		b.Length[i] = sequences[k].hi - sequences[k].lo
 	}
 	b.N = b.Rows()
-	b.Word, b.Form, b.Ends, b.Tags = bilstm.Grow(b.Word, b.N), bilstm.Grow(b.Form, b.N), bilstm.Grow(b.Ends, b.N), bilstm.Grow(b.Tags, b.N)
+	b.Word, b.Form, b.Ends, b.Tags = kernels.Grow(b.Word, b.N), kernels.Grow(b.Form, b.N), kernels.Grow(b.Ends, b.N), kernels.Grow(b.Tags, b.N)
 	b.Features, b.Chars, b.CharEnd = b.Features[:0], b.Chars[:0], b.CharEnd[:0]
 	f.forms.Reset(len(f.records))
 	for t := range b.Steps() {
@@ -134,7 +135,7 @@ func drawMasks(m *layers.Masks, b *layers.Batch, a bilstm.Architecture, r *bilst
 
 // drawMask draws n numbers of a mask, four of one random number.
 func drawMask(mask []float32, n int, p float64, rng *rand.Rand) []float32 {
-	mask = bilstm.Grow(mask, n)
+	mask = kernels.Grow(mask, n)
 	keep, least := math.Float32bits(float32(1/(1-p))), int32(p*(1<<16))
 	bits := uint64(0)
 	for i := range mask {

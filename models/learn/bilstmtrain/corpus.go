@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/pipeline"
@@ -106,7 +107,7 @@ func (c *Corpus) addMarks(marks []features.Mark, n int) {
 // begins before it or ends behind it.
 func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.Tag {
 	c.spans = c.set.Decode(c.spans[:0], tokens, tags)
-	c.tags = bilstm.Grow(c.tags, len(tags))
+	c.tags = kernels.Grow(c.tags, len(tags))
 	c.set.Encode(c.tags, tokens, c.spans)
 	return c.tags
 }

@@ -27,3 +27,12 @@ func Pages[T, O any](owner *O, n int) []T {
 	wishHuge(slab[:size&^(hugePage-1)])
 	return unsafe.Slice((*T)(unsafe.Pointer(&slab[0])), n)
 }
+
+// Grow returns s with length n, in new memory if need be; nothing is kept of
+// what it held.
+func Grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}

@@ -198,7 +198,7 @@ func (l *Labeller) each(do func(*waiting)) {
 // tag of each token (BOOT §3.5.2), the others the most probable path.
 func (l *Labeller) decode(p Piece) ([]pipeline.Tag, float64) {
 	n, stride := p.Hi-p.Lo, l.m.tr.Stride
-	l.path = Grow(l.path, n)
+	l.path = kernels.Grow(l.path, n)
 	if l.m.arch.Objective == "marginals" {
 		probs := l.marginals()
 		for t := range n {
@@ -211,7 +211,7 @@ func (l *Labeller) decode(p Piece) ([]pipeline.Tag, float64) {
 }
 
 func (l *Labeller) marginals() []float32 {
-	l.probs = Grow(l.probs, len(l.lattice.State))
+	l.probs = kernels.Grow(l.probs, len(l.lattice.State))
 	l.lattice.Marginals(l.probs)
 	return l.probs
 }
@@ -278,7 +278,7 @@ func sameLine(tokens []pipeline.Token, i int) bool {
 // sort appends the known features of the marks of tokens lo to hi to places,
 // token by token: marks come group by group.
 func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
-	l.ends = Grow(l.ends, hi-lo+1)
+	l.ends = kernels.Grow(l.ends, hi-lo+1)
 	clear(l.ends)
 	known := marks[:0] // in place: the extractor does not look at them again
 	for _, m := range marks {
@@ -356,7 +356,7 @@ func (l *Labeller) multiply() {
 	if n == 0 {
 		return
 	}
-	x.product = Grow(x.product, n*width)
+	x.product = kernels.Grow(x.product, n*width)
 	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
 	for i, at := range x.fresh {
 		l.cache.forms[at].scale = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])

@@ -118,7 +118,7 @@ func (s *spelling) write(to []float32) int {
 		return s.read(to)
 	}
 	places, span, width := len(s.chars), FilterWidth*s.char, len(s.bias)
-	s.x, s.result, s.best = Grow(s.x, places*span), Grow(s.result, places*width), Grow(s.best, width)
+	s.x, s.result, s.best = kernels.Grow(s.x, places*span), kernels.Grow(s.result, places*width), kernels.Grow(s.best, width)
 	for i := range places {
 		for j := range FilterWidth {
 			copy(s.x[i*span+j*s.char:][:s.char], s.table[int(Around(s.chars, i+j-1))*s.char:])
@@ -135,7 +135,7 @@ func (s *spelling) write(to []float32) int {
 // read is write by the recurrent layer.
 func (s *spelling) read(to []float32) int {
 	r, places := &s.reader, len(s.chars)
-	s.x, s.result = Grow(s.x, places*s.char), Grow(s.result, places*2*r.width())
+	s.x, s.result = kernels.Grow(s.x, places*s.char), kernels.Grow(s.result, places*2*r.width())
 	for i, c := range s.chars {
 		copy(s.x[i*s.char:][:s.char], s.table[int(c)*s.char:])
 	}

@@ -57,7 +57,7 @@ func (x *places) row(feature int32) int32 {
 			x.rows = append(x.rows, make([]float32, x.width))
 		}
 		clear(x.rows[n])
-		x.vector = Grow(x.vector, x.table.Cols)
+		x.vector = kernels.Grow(x.vector, x.table.Cols)
 		x.table.write(x.vector, feature)
 		kernels.Gemm(x.rows[n], x.width, x.vector, x.table.Cols, x.w, x.width, 1, x.table.Cols, x.width)
 		x.known = append(x.known, feature)

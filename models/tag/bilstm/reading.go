@@ -51,7 +51,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 		return
 	}
 	width := r.input.Codes()
-	r.codes, r.scales = Grow(r.codes, n*width), Grow(r.scales, n)
+	r.codes, r.scales = kernels.Grow(r.codes, n*width), kernels.Grow(r.scales, n)
 	for i := range n {
 		row := x[i*input:][:input]
 		scale, back := kernels.CodesScale(row)
@@ -109,13 +109,13 @@ func (x *network) run() []float32 {
 	h := x.layers[0].run(p, &x.tile)
 	for i := range x.layers[1:] {
 		r := &x.layers[i+1]
-		x.product = Grow(x.product, p.Rows()*2*r.width())
+		x.product = kernels.Grow(x.product, p.Rows()*2*r.width())
 		r.project(x.product, h, r.b, p.Rows())
 		x.second = projected{p, r.width(), x.product}
 		h = r.run(p, &x.second)
 	}
 	n, width := p.Rows(), len(x.bias)
-	x.scores = Grow(x.scores, n*width)
+	x.scores = kernels.Grow(x.scores, n*width)
 	kernels.GemmFrom(x.scores, width, x.bias, h, len(x.output)/width, x.output, width, n, len(x.output)/width, width)
 	return x.scores
 }
@@ -131,7 +131,7 @@ func (x *tile) set(pieces []unread) {
 
 // begin implements incoming.
 func (x *tile) begin(direction, width int) {
-	x.base = Grow(x.base, len(x.pieces)*width)
+	x.base = kernels.Grow(x.base, len(x.pieces)*width)
 	from := direction * width
 	for k, p := range x.pieces {
 		base := x.base[k*width:][:width]
@@ -163,8 +163,8 @@ func (x *tile) gates(dst []float32, direction, width, t, n int) {
 // [n][2·units].
 func (r *reader) run(p *Packed, in incoming) []float32 {
 	n, most := p.Rows(), len(p.Order)
-	r.h = Grow(r.h, 2*n*r.units)
-	r.gate, r.c, r.state = Grow(r.gate, most*r.width()), Grow(r.c, most*r.units), Grow(r.state, most*r.units)
+	r.h = kernels.Grow(r.h, 2*n*r.units)
+	r.gate, r.c, r.state = kernels.Grow(r.gate, most*r.width()), kernels.Grow(r.c, most*r.units), kernels.Grow(r.state, most*r.units)
 	for direction := range 2 {
 		clear(r.c[:most*r.units])
 		in.begin(direction, r.width())
@@ -199,7 +199,7 @@ func (r *reader) step(p *Packed, in incoming, direction, t, s int) {
 	if have > 0 {
 		kernels.Gemm(r.gate, g, r.c, H, r.v[direction*H*2*H:], 2*H, have, H, 2*H)
 	}
-	r.squashed = Grow(r.squashed, H)
+	r.squashed = kernels.Grow(r.squashed, H)
 	for k := range n {
 		c, row := r.c[k*H:][:H], h[k*2*H:][:H]
 		Coupled(r.gate[k*g:][:g], c, c, r.squashed, row)

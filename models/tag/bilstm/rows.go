@@ -1,6 +1,10 @@
 package bilstm
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/velum-health/velum/models/number/kernels"
+)
 
 // Packed says where the tokens of some sequences stand when the sequences are
 // read side by side: those of one step are rows that follow each other, the
@@ -33,7 +37,7 @@ func (p *Packed) Pairs(t, s int) (lo, n, before, have int) {
 
 // Pack places sequences of these lengths, none of them 0.
 func (p *Packed) Pack(lengths []int32) {
-	p.Order = Grow(p.Order, len(lengths))
+	p.Order = kernels.Grow(p.Order, len(lengths))
 	for i := range p.Order {
 		p.Order[i] = int32(i)
 	}
@@ -49,15 +53,6 @@ func (p *Packed) Pack(lengths []int32) {
 		}
 		p.Start = append(p.Start, p.Start[t]+int32(active))
 	}
-}
-
-// Grow returns s with length n, in new memory if need be; nothing is kept of
-// what it held.
-func Grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
 }
 
 // Valued is a feature with a vector, and what the vector is multiplied by.

@@ -88,8 +88,8 @@ func (e *Expectation) Add(tr *Transitions64, T int, state, post, pair []float64)
 }
 
 func (e *Expectation) reset(T, s int) {
-	e.exp, e.alpha, e.x = grow(e.exp, T*s), grow(e.alpha, T*s), grow(e.x, T*s)
-	e.sum, e.beta = grow(e.sum, T), grow(e.beta, s)
+	e.exp, e.alpha, e.x = kernels.Grow(e.exp, T*s), kernels.Grow(e.alpha, T*s), kernels.Grow(e.x, T*s)
+	e.sum, e.beta = kernels.Grow(e.sum, T), kernels.Grow(e.beta, s)
 	if len(e.one) != s {
 		e.one = make([]float64, s)
 		for i := range e.one {

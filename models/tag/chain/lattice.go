@@ -35,16 +35,9 @@ type Lattice struct {
 // caller writes every number of State, which is the middle of it.
 func (l *Lattice) Reset(tr *Transitions, n, margin int) (rows []float32) {
 	l.tr, l.T = tr, n
-	l.rows = grow(l.rows, (n+2*margin)*tr.Stride)
+	l.rows = kernels.Grow(l.rows, (n+2*margin)*tr.Stride)
 	l.State = l.rows[margin*tr.Stride:][:n*tr.Stride]
 	return l.rows
-}
-
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/2)
-	}
-	return s[:n]
 }
 
 // Prepare must follow the last change of State. It adds the start and end
@@ -56,8 +49,8 @@ func (l *Lattice) Prepare() {
 		return
 	}
 	s := l.tr.Stride
-	l.exp = grow(l.exp, len(l.State))
-	l.alpha = grow(l.alpha, len(l.State)+s)
+	l.exp = kernels.Grow(l.exp, len(l.State))
+	l.alpha = kernels.Grow(l.alpha, len(l.State)+s)
 	kernels.Add(l.State[:s], l.tr.start)
 	kernels.Add(l.State[(l.T-1)*s:], l.tr.end)
 	l.shift, l.summed = 0, false
@@ -195,7 +188,7 @@ func (l *Lattice) sum() {
 
 func (l *Lattice) firstSum() {
 	s := l.tr.Stride
-	l.sums, l.total = grow(l.sums, l.T*s), grow(l.total, l.T)
+	l.sums, l.total = kernels.Grow(l.sums, l.T*s), kernels.Grow(l.total, l.T)
 	copy(l.sums[:s], l.exp[:s])
 	l.total[0] = rowSum(l.exp[:s])
 	if l.T > 1 { // as the other sums
@@ -261,7 +254,7 @@ func (l *Lattice) Marginals(dst []float32) {
 	}
 	// β(T-1,y) = 1, β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y')
 	s := l.tr.Stride
-	l.beta = grow(l.beta, 3*s)
+	l.beta = kernels.Grow(l.beta, 3*s)
 	beta, next, one := l.beta[:s], l.beta[s:2*s], l.beta[2*s:3*s]
 	for y := range s {
 		beta[y], one[y] = 1, 1

@@ -20,7 +20,7 @@ const weakest = 1e-250
 func (l *Lattice) widen() {
 	w, s := &l.wide, l.tr.steps.Stride
 	w.reset(l.T, s)
-	w.betas = grow(w.betas, l.T*s)
+	w.betas = kernels.Grow(w.betas, l.T*s)
 	for t := range l.T {
 		row := w.exp[t*s : (t+1)*s]
 		clear(row)

@@ -114,7 +114,7 @@ func (s *SpanProbs) span(x *Lattice, tokens []pipeline.Token, lo, hi int, tag pi
 
 // beside reads the tokens beside a span of tokens lo to hi.
 func (s *SpanProbs) beside(x *Lattice, lo, hi int) {
-	s.ahead, s.local = grow(s.ahead, x.tr.L), grow(s.local, x.tr.L)
+	s.ahead, s.local = kernels.Grow(s.ahead, x.tr.L), kernels.Grow(s.local, x.tr.L)
 	for i := range x.tr.L {
 		if lo > 0 {
 			s.ahead[i] = x.ahead(lo-1, i)
@@ -173,7 +173,7 @@ func (l *Lattice) sumBehind(end int) {
 		return
 	}
 	s, tr := l.tr.Stride, l.tr
-	l.later, l.beta = grow(l.later, l.T*s), grow(l.beta, 3*s)
+	l.later, l.beta = kernels.Grow(l.later, l.T*s), kernels.Grow(l.beta, 3*s)
 	copy(l.later[(l.T-1)*s:], l.exp[(l.T-1)*s:l.T*s])
 	for t := l.T - 2; t > end; t-- {
 		kernels.Forward(l.later[t*s:(t+1)*s], l.later[(t+1)*s:(t+2)*s], l.exp[t*s:(t+1)*s], tr.expT, tr.rows, float32(1/l.total[t+1]))

@@ -98,7 +98,7 @@ func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline
 		sum, _ := l.cascade(text, tokens, matches)
 		return sum
 	}
-	l.sum = grow(l.sum, len(tokens)*l.m.set.Len())
+	l.sum = kernels.Grow(l.sum, len(tokens)*l.m.set.Len())
 	clear(l.sum)
 	for k := range l.members {
 		l.probs = l.believes(k).Marginals(l.probs[:0], text, tokens, matches)
@@ -252,7 +252,7 @@ func (x *mixer) lines(probs []float32, tokens []pipeline.Token, open []bool, do 
 // line returns the best path of a line. The most probable tags of its tokens
 // are it, if they may follow each other; only if not is it searched for.
 func (x *mixer) line(probs []float32, n int) []pipeline.Tag {
-	x.path = grow(x.path, n)
+	x.path = kernels.Grow(x.path, n)
 	L, last := x.set.Len(), pipeline.O
 	for t := range n {
 		y := x.likeliest(probs[t*L : (t+1)*L])
@@ -303,11 +303,4 @@ func (x *mixer) load(probs []float32, n int) {
 		}
 	}
 	x.lattice.Prepare()
-}
-
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
 }

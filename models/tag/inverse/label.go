@@ -3,6 +3,7 @@ package inverse
 import (
 	"math"
 
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -41,7 +42,7 @@ func (m *Model) labeller(o tagger.LabelOptions) *labeller {
 // judge fills lists, safe and masked.
 func (l *labeller) judge(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
 	l.lists = l.rules.judge(l.lists[:0], text, tokens)
-	l.safe, l.masked = grow(l.safe, len(tokens)), grow(l.masked, len(tokens))
+	l.safe, l.masked = kernels.Grow(l.safe, len(tokens)), kernels.Grow(l.masked, len(tokens))
 	tags := 0 // of the network
 	if l.network != nil {
 		l.probs = l.network.Marginals(l.probs[:0], text, tokens, matches)
@@ -210,11 +211,4 @@ func (l *labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipelin
 		p.Lists = append(p.Lists, list.String())
 	}
 	return []tagger.Part{p}, 0
-}
-
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
 }

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -59,7 +60,7 @@ type Masks struct {
 
 // zero returns s with length n, all zero.
 func zero(s []float32, n int) []float32 {
-	s = bilstm.Grow(s, n)
+	s = kernels.Grow(s, n)
 	clear(s)
 	return s
 }

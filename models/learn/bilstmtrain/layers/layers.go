@@ -37,7 +37,7 @@ type Convolution struct {
 
 func (c *Convolution) Forward(in [][]float32) []float32 {
 	places, span := len(c.B.Chars), bilstm.FilterWidth*c.Char
-	c.around, c.responses = bilstm.Grow(c.around, places*span), bilstm.Grow(c.responses, places*c.Width)
+	c.around, c.responses = kernels.Grow(c.around, places*span), kernels.Grow(c.responses, places*c.Width)
 	c.eachPlace(func(place int, chars []int32, i int) {
 		for j := range bilstm.FilterWidth {
 			copy(c.around[place*span+j*c.Char:][:c.Char], in[0][int(bilstm.Around(chars, i+j-1))*c.Char:])
@@ -45,7 +45,7 @@ func (c *Convolution) Forward(in [][]float32) []float32 {
 	})
 	kernels.GemmFrom(c.responses, c.Width, in[2], c.around, span, in[1], c.Width, places, span, c.Width)
 	forms := len(c.B.CharEnd)
-	c.out, c.best = zero(c.out, forms*c.Width), bilstm.Grow(c.best, forms*c.Width)
+	c.out, c.best = zero(c.out, forms*c.Width), kernels.Grow(c.best, forms*c.Width)
 	for i := range c.best {
 		c.best[i] = -1
 	}
@@ -81,12 +81,12 @@ func (c *Convolution) Backward(in [][]float32, grad []float32) [][]float32 {
 			c.dbias[k] += grad[i]
 		}
 	}
-	c.transposed = bilstm.Grow(c.transposed, span*max(places, c.Width))
+	c.transposed = kernels.Grow(c.transposed, span*max(places, c.Width))
 	kernels.Transpose(c.transposed, c.around, span, places, span)
-	c.dfilters = bilstm.Grow(c.dfilters, len(in[1]))
+	c.dfilters = kernels.Grow(c.dfilters, len(in[1]))
 	kernels.GemmFrom(c.dfilters, c.Width, nil, c.transposed, places, c.dresponses, c.Width, span, places, c.Width)
 	kernels.Transpose(c.transposed, in[1], c.Width, span, c.Width)
-	c.daround = bilstm.Grow(c.daround, places*span)
+	c.daround = kernels.Grow(c.daround, places*span)
 	kernels.GemmFrom(c.daround, span, nil, c.dresponses, c.Width, c.transposed, span, places, c.Width, span)
 	c.dchars = zero(c.dchars, len(in[0]))
 	c.eachPlace(func(place int, chars []int32, i int) {
@@ -145,13 +145,13 @@ func (s *Spelling) Forward(in [][]float32) []float32 {
 		s.length = append(s.length, end-s.firstOf(int32(form)))
 	}
 	s.p.Pack(s.length)
-	s.x = bilstm.Grow(s.x, s.p.Rows()*s.Char)
+	s.x = kernels.Grow(s.x, s.p.Rows()*s.Char)
 	s.visit(func(row int, char int32) {
 		copy(s.x[row*s.Char:][:s.Char], in[0][int(char)*s.Char:])
 	})
 	s.R.reset(&s.p)
 	h, units, width := s.R.Forward(s.inputs(in)), s.R.Units, 2*s.R.Units
-	s.out = bilstm.Grow(s.out, len(s.length)*width)
+	s.out = kernels.Grow(s.out, len(s.length)*width)
 	s.ends(func(form int32, first, last int) {
 		out := s.out[int(form)*width:][:width]
 		copy(out[:units], h[last*width:])
@@ -258,7 +258,7 @@ func (j *Join) row(k, i int) int {
 
 func (j *Join) Forward(in [][]float32) []float32 {
 	all := j.columns()
-	j.out = bilstm.Grow(j.out, j.B.N*all)
+	j.out = kernels.Grow(j.out, j.B.N*all)
 	for i := range j.B.N {
 		to := j.out[i*all:][:all]
 		for k, w := range j.Widths {
@@ -284,7 +284,7 @@ func (j *Join) Backward(in [][]float32, grad []float32) [][]float32 {
 	for _, w := range j.B.Word {
 		j.Used.Add(w)
 	}
-	j.d = bilstm.Grow(j.d, len(j.Widths))
+	j.d = kernels.Grow(j.d, len(j.Widths))
 	for k, w := range j.Widths {
 		rows := len(in[k]) / w
 		if k == 0 {
@@ -338,7 +338,7 @@ func (d *Drop) dropped(dst, src []float32) []float32 {
 	if d.B.Masks == nil {
 		return append(dst[:0], src...)
 	}
-	dst = bilstm.Grow(dst, len(src))
+	dst = kernels.Grow(dst, len(src))
 	d.B.lock(dst, src, d.B.Masks.Output[d.Level])
 	return dst
 }
@@ -357,7 +357,7 @@ type Affine struct {
 func (a *Affine) Forward(in [][]float32) []float32 {
 	rows := len(in[1]) / a.Width
 	n := len(in[0]) / rows
-	a.out = bilstm.Grow(a.out, n*a.Width)
+	a.out = kernels.Grow(a.out, n*a.Width)
 	kernels.GemmFrom(a.out, a.Width, in[2], in[0], rows, in[1], a.Width, n, rows, a.Width)
 	return a.out
 }
@@ -365,12 +365,12 @@ func (a *Affine) Forward(in [][]float32) []float32 {
 func (a *Affine) Backward(in [][]float32, grad []float32) [][]float32 {
 	rows := len(in[1]) / a.Width
 	n := len(in[0]) / rows
-	a.transposed = bilstm.Grow(a.transposed, rows*max(n, a.Width))
+	a.transposed = kernels.Grow(a.transposed, rows*max(n, a.Width))
 	kernels.Transpose(a.transposed, in[1], a.Width, rows, a.Width)
-	a.dx = bilstm.Grow(a.dx, n*rows)
+	a.dx = kernels.Grow(a.dx, n*rows)
 	kernels.GemmFrom(a.dx, rows, nil, grad, a.Width, a.transposed, rows, n, a.Width, rows)
 	kernels.Transpose(a.transposed, in[0], rows, n, rows)
-	a.dw = bilstm.Grow(a.dw, len(in[1]))
+	a.dw = kernels.Grow(a.dw, len(in[1]))
 	kernels.GemmFrom(a.dw, a.Width, nil, a.transposed, n, grad, a.Width, rows, n, a.Width)
 	a.db = zero(a.db, a.Width)
 	for i := range n {

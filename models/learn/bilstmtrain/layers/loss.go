@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -119,7 +118,7 @@ func (l *Loss) load(scores []float32, k int) (T int) {
 }
 
 func growTo(s []float64, n int) []float64 {
-	s = bilstm.Grow(s, n)
+	s = kernels.Grow(s, n)
 	clear(s)
 	return s
 }

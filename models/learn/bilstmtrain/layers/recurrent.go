@@ -46,8 +46,8 @@ func (r *Recurrent) width() int { return r.Gates * r.Units }
 func (r *Recurrent) reset(p *bilstm.Packed) {
 	r.p = p
 	n := p.Rows()
-	r.h, r.c, r.squashed = bilstm.Grow(r.h, 2*n*r.Units), bilstm.Grow(r.c, 2*n*r.Units), bilstm.Grow(r.squashed, 2*n*r.Units)
-	r.gate = bilstm.Grow(r.gate, 2*n*r.width())
+	r.h, r.c, r.squashed = kernels.Grow(r.h, 2*n*r.Units), kernels.Grow(r.c, 2*n*r.Units), kernels.Grow(r.squashed, 2*n*r.Units)
+	r.gate = kernels.Grow(r.gate, 2*n*r.width())
 	r.none = zero(r.none, r.Units)
 }
 
@@ -129,12 +129,12 @@ func (r *Recurrent) Backward(in [][]float32, grad []float32) [][]float32 {
 		r.back(direction, u, v)
 	}
 	input := len(w) / all
-	r.transposed = bilstm.Grow(r.transposed, max(len(w), n*input))
+	r.transposed = kernels.Grow(r.transposed, max(len(w), n*input))
 	kernels.Transpose(r.transposed, w, all, input, all)
-	r.dx = bilstm.Grow(r.dx, n*input)
+	r.dx = kernels.Grow(r.dx, n*input)
 	kernels.GemmFrom(r.dx, input, nil, r.gate, all, r.transposed, input, n, all, input)
 	kernels.Transpose(r.transposed, x, input, n, input)
-	r.dw = bilstm.Grow(r.dw, len(w))
+	r.dw = kernels.Grow(r.dw, len(w))
 	kernels.GemmFrom(r.dw, all, nil, r.transposed, n, r.gate, all, input, n, all)
 	r.db = zero(r.db, all)
 	for i := range n {
@@ -172,7 +172,7 @@ func (r *Recurrent) back(direction int, u, v []float32) {
 }
 
 func transpose(dst, src []float32, rows, cols int) []float32 {
-	dst = bilstm.Grow(dst, rows*cols)
+	dst = kernels.Grow(dst, rows*cols)
 	kernels.Transpose(dst, src, cols, rows, cols)
 	return dst
 }
@@ -207,11 +207,11 @@ func (r *Recurrent) stepBack(direction, t, s int, ut, vt []float32) {
 // outer writes, a direction, the products of what stood in state at the step
 // before with the first columns of the gates' gradients: [2·units][columns].
 func (r *Recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
-	d = bilstm.Grow(d, size)
+	d = kernels.Grow(d, size)
 	H, n, all := r.Units, r.p.Rows(), 2*r.width()
-	r.transposed = bilstm.Grow(r.transposed, H*n)
+	r.transposed = kernels.Grow(r.transposed, H*n)
 	for direction := range 2 {
-		r.before = bilstm.Grow(r.before, n*H)
+		r.before = kernels.Grow(r.before, n*H)
 		for t := range r.p.Steps() {
 			lo, rows, before, have := r.p.Pairs(t, t-1+2*direction)
 			for k := range have {
