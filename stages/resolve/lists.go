@@ -1,72 +1,8 @@
 package resolve
 
 import (
-	"math/bits"
-
 	"github.com/velum-health/velum/models/tag/overlap"
 )
-
-// table maps hashes to small numbers. It is emptied in time proportional to
-// what it holds, so that one long note does not slow down the short ones that
-// follow it (a Go map is cleared in proportion to its size).
-type table struct {
-	keys   []uint64
-	values []int32
-	used   []int32 // filled slots
-}
-
-// slot spreads a polynomial hash, whose low bits know only the last letters.
-func (t *table) slot(h uint64) uint64 {
-	return (h * 0xD6E8FEB86659FD93) >> (64 - bits.Len(uint(len(t.keys)-1)))
-}
-
-func (t *table) get(h uint64) (int32, bool) {
-	if len(t.used) == 0 {
-		return 0, false
-	}
-	h = max(h, 1)
-	for i := t.slot(h); ; i = (i + 1) & uint64(len(t.keys)-1) {
-		switch t.keys[i] {
-		case h:
-			return t.values[i], true
-		case 0:
-			return 0, false
-		}
-	}
-}
-
-// put keeps the first value of a key.
-func (t *table) put(h uint64, v int32) {
-	if 2*len(t.used) >= len(t.keys) {
-		t.grow()
-	}
-	h = max(h, 1)
-	i := t.slot(h)
-	for t.keys[i] != 0 {
-		if t.keys[i] == h {
-			return
-		}
-		i = (i + 1) & uint64(len(t.keys)-1)
-	}
-	t.keys[i], t.values[i] = h, v
-	t.used = append(t.used, int32(i))
-}
-
-func (t *table) grow() {
-	old := *t
-	n := max(2*len(old.keys), 64)
-	*t = table{keys: make([]uint64, n), values: make([]int32, n), used: make([]int32, 0, n)}
-	for _, i := range old.used {
-		t.put(old.keys[i], old.values[i])
-	}
-}
-
-func (t *table) reset() {
-	for _, i := range t.used {
-		t.keys[i] = 0
-	}
-	t.used = t.used[:0]
-}
 
 // longestPhrase bounds the folded bytes of a phrase or repeated value, and so
 // the work at one word.
@@ -74,18 +10,12 @@ const longestPhrase = 128
 
 // phrases finds phrases of one or more words at a word.
 type phrases struct {
-	entries table
+	entries map[uint64]int32        // by the hash of its words
 	lengths [longestPhrase + 1]bool // lengths in folded bytes that occur
 	longest int32
 }
 
-// addText adds a phrase as it is written in a configuration. It tells false
-// if the phrase has no word or too many.
-func (p *phrases) addText(t *wordTable, phrase string, value int32) bool {
-	return p.add(t.phrase(phrase), value)
-}
-
-// add adds the words as one phrase.
+// add adds the words as one phrase. It tells false if there is no word or too many.
 func (p *phrases) add(words []word, value int32) bool {
 	h, n := uint64(0), int32(0)
 	for i := range words {
@@ -98,7 +28,12 @@ func (p *phrases) add(words []word, value int32) bool {
 	if n == 0 {
 		return false
 	}
-	p.entries.put(h, value)
+	if p.entries == nil {
+		p.entries = map[uint64]int32{}
+	}
+	if _, known := p.entries[h]; !known {
+		p.entries[h] = value
+	}
 	p.lengths[n] = true
 	p.longest = max(p.longest, n)
 	return true
@@ -119,18 +54,24 @@ func (p *phrases) find(words []word, i int, stop int32) (end int, value int32) {
 		if !p.lengths[n] {
 			continue
 		}
-		if v, ok := p.entries.get(h); ok {
+		if v, ok := p.entries[h]; ok {
 			end, value = k+1, v
 		}
 	}
 	return end, value
 }
 
+// mostKept is how many phrases a map has at the most that is used again.
+const mostKept = 64
+
 func (p *phrases) reset() {
 	if p.longest == 0 {
 		return
 	}
-	p.entries.reset()
+	if len(p.entries) > mostKept {
+		p.entries = nil // to clear a map takes as long as it once was large, and most notes are short
+	}
+	clear(p.entries)
 	clear(p.lengths[:p.longest+1])
 	p.longest = 0
 }

@@ -334,13 +334,13 @@ func (p *plan) lists() error {
 		if err != nil {
 			return fmt.Errorf("always list, entry %d: %w", i+1, err)
 		}
-		if !p.always.addText(p.words, e.Phrase, int32(i)) {
+		if !p.always.add(p.words.phrase(e.Phrase), int32(i)) {
 			return fmt.Errorf("always list, entry %d: no word, or more than %d letters", i+1, longestPhrase)
 		}
 		p.alwaysAs = append(p.alwaysAs, c)
 	}
 	for i, e := range p.Never {
-		if !p.never.addText(p.words, e, int32(i)) {
+		if !p.never.add(p.words.phrase(e), int32(i)) {
 			return fmt.Errorf("never list, entry %d: no word, or more than %d letters", i+1, longestPhrase)
 		}
 	}

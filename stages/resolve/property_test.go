@@ -103,29 +103,6 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var have table
-		for range 2 {
-			want := map[uint64]int32{}
-			for i, k := range rapid.SliceOfN(rapid.Uint64Range(0, 400), 0, 300).Draw(t, "keys") {
-				have.put(k, int32(i))
-				if _, ok := want[max(k, 1)]; !ok {
-					want[max(k, 1)] = int32(i)
-				}
-			}
-			for k := range uint64(401) {
-				v, ok := have.get(k)
-				w, wok := want[max(k, 1)]
-				if v != w || ok != wok {
-					t.Fatalf("key %d: %d %v, want %d %v", k, v, ok, w, wok)
-				}
-			}
-			have.reset()
-		}
-	})
-}
-
 var names = strings.Fields("Ana Puig Soler Vidal Roca Serra Pons Mas Font Riera Dr Dra Sra Parkinson Blanco de la Hospital Sort 70 años edad varón Edad Fax Tel 934000000 28036 Sexo H NºCol 28 color dolor visita . , : ( ) @ \n - Muñoz GARCIA garcia")
 
 func drawNote(t *rapid.T) ([]byte, []pipeline.Span) {

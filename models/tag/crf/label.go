@@ -84,24 +84,14 @@ func (l *Labeller) grow() {
 // [0, 1]. A note without tokens has confidence 1. In steady state nothing is
 // allocated.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
-	l.extract.Note(text, tokens, matches)
-	l.spans.Reset(l.m.set)
-	conf := 1.0
-	for lo := 0; lo < len(tokens); {
-		hi := l.m.template.Next(tokens, lo)
-		l.score(text, tokens, lo, hi)
-		conf = l.o.Confidence.Join(conf, l.decode(tags[lo:hi]))
-		l.addSpans(tokens, tags, lo, hi)
-		lo = hi
-	}
-	return float32(conf)
+	return l.LabelSure(text, tokens, matches, tags, 0, nil, nil)
 }
 
 // LabelSure is Label for a cascade. It decides the lines whose best path has at
 // least the probability sure: they get
 // tags, and their spans probabilities. All else is left open, and open says so
-// token by token: its marginals are written to probs, [tokens][tags]. The result
-// is the confidence of what is decided, 1 if nothing is.
+// token by token: its marginals are written to probs, [tokens][tags]. Without open all is
+// decided. The result is the confidence of what is decided, 1 if nothing is.
 //
 // No tag is less probable than a path through it, so sums from the right are
 // made for open lines alone.
@@ -113,14 +103,14 @@ func (l *Labeller) LabelSure(text []byte, tokens []pipeline.Token, matches []pip
 		hi := l.m.template.Next(tokens, lo)
 		l.score(text, tokens, lo, hi)
 		c := l.decode(tags[lo:hi])
-		decided := c >= float64(sure) && isLine(tokens, lo, hi)
+		decided := open == nil || c >= float64(sure) && isLine(tokens, lo, hi)
 		if decided {
 			conf = l.o.Confidence.Join(conf, c)
 			l.addSpans(tokens, tags, lo, hi)
 		} else {
 			l.copyMarginals(probs[lo*labels:hi*labels], labels)
 		}
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && open != nil; i++ {
 			open[i] = !decided
 		}
 		lo = hi
