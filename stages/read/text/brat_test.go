@@ -102,8 +102,11 @@ func TestBratErrors(t *testing.T) {
 // a remedy, and no word of the note.
 func checkInputError(t *testing.T, err error, want string) {
 	t.Helper()
-	var in *input.Error
-	if !errors.As(err, &in) {
+	in, ok := errors.AsType[*input.Error](err)
+	if schema, is := errors.AsType[*input.SchemaError](err); is {
+		in, ok = &input.Error{Remedy: schema.Remedy}, true
+	}
+	if !ok {
 		t.Fatalf("error is %T: %v", err, err)
 	}
 	if !strings.Contains(err.Error(), want) || in.Remedy == "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
@@ -22,17 +23,17 @@ import (
 // nothing in its errors.
 type CSV struct {
 	intake
-	in              *stream
-	id, text, spans int // columns; spans may be -1
-	columns         int
-	record          pipeline.Bytes
-	begins          int64   // byte of the record
-	starts          []place // of fields
-	at              place   // of the next byte
-	key             int     // column of the id, by which rows are known in what an open quote swallows
-	broke           []broke // lines that begin in the fields of the row
-	labels          []label
-	lenient         bool // quotes inside fields are characters, a broken row is a *rowError: see csvRecords
+	in      *stream
+	fields  []int // columns of the fields wanted; -1: there is none
+	columns int
+	record  pipeline.Bytes
+	begins  int64   // byte of the record
+	starts  []place // of fields
+	at      place   // of the next byte
+	key     int     // column of the id, by which rows are known in what an open quote swallows
+	broke   []broke // lines that begin in the fields of the row
+	labels  []label
+	lenient bool // quotes inside fields are characters, a broken row is a *rowError: see csvRecords
 }
 
 // rowError is a row of a table that breaks the format and was stepped over.
@@ -105,55 +106,65 @@ func (s *CSV) delimiter() rune {
 // Close closes the file.
 func (s *CSV) Close() error { return s.in.Close() }
 
+// header reads the header and finds the columns of labelled notes.
 func (s *CSV) header() error {
-	err := s.next()
-	if err == io.EOF {
-		return s.wrong(place{}, "empty file", "write a header line with the names of the columns")
-	}
+	names, err := s.heads()
 	if err != nil {
 		return err
 	}
-	s.columns, s.id, s.text, s.spans = s.record.Len(), -1, -1, -1
-	for k := range s.columns {
-		name := string(s.record.At(k))
-		for _, want := range []struct {
-			name   string
-			column *int
-		}{{cmp.Or(s.o.IDColumn, "id"), &s.id}, {s.o.TextColumn, &s.text}, {s.o.SpansColumn, &s.spans}} {
-			if name != want.name {
-				continue
-			}
-			if *want.column >= 0 {
-				return s.wrong(s.starts[k], "two columns named "+want.name, "rename one of them")
-			}
-			*want.column = k
-		}
+	o := input.Options{ID: []string{cmp.Or(s.o.IDColumn, "id")}, Text: s.o.TextColumn}
+	if slices.Contains(names, s.o.SpansColumn) {
+		o.Pass = []string{s.o.SpansColumn}
 	}
-	for k := 0; s.id < 0 && s.o.IDColumn == "" && k < s.columns; k++ {
-		if string(s.record.At(k)) == "note_id" { // what `velum run` calls it
-			s.id = k
-		}
+	if s.o.IDColumn == "" && !slices.Contains(names, "id") && slices.Contains(names, input.DefaultID) { // what `velum run` calls it
+		o.ID[0] = input.DefaultID
 	}
-	if s.key = max(s.id, 0); s.id < 0 {
-		return s.lacks(cmp.Or(s.o.IDColumn, "id"), input.NameID)
-	}
-	if s.text < 0 {
-		return s.lacks(s.o.TextColumn, input.NameText)
-	}
-	return nil
+	return s.find(&o, names)
 }
 
-// lacks says that there is no column of that name, and which there are.
-func (s *CSV) lacks(name, order string) error {
-	var all []string
-	for k := range s.columns {
-		all = append(all, string(s.record.At(k)))
+// heads reads the header: the names of the columns.
+func (s *CSV) heads() (names []string, err error) {
+	if err = s.next(); err == io.EOF {
+		err = s.wrong(place{}, "empty file", "write a header line with the names of the columns")
 	}
-	have, doubt := input.HeaderNames(all)
-	if doubt == "" {
-		doubt = input.MissingRemedy(name, order, have)
+	if err == nil {
+		s.columns = s.record.Len()
+		for k := range s.columns {
+			names = append(names, string(s.record.At(k)))
+		}
 	}
-	return s.wrong(place{1, 0}, "no column named "+name, doubt)
+	return names, err
+}
+
+// find finds each field that the options name among the columns.
+func (s *CSV) find(o *input.Options, names []string) error {
+	for _, name := range o.Fields() {
+		at := -1
+		for k, have := range names {
+			if cmp.Or(o.Names[have], have) != name {
+				continue
+			}
+			if at >= 0 {
+				return &input.SchemaError{Path: s.path, Column: name, Cause: "stands twice in the header", Remedy: "rename one of them"}
+			}
+			at = k
+		}
+		if at < 0 && name == input.DefaultID {
+			at = slices.Index(names, "id")
+		}
+		if at < 0 {
+			have, doubt := input.HeaderNames(names)
+			if doubt != "" {
+				return &input.SchemaError{Path: s.path, Column: name, Cause: "is missing", Remedy: doubt}
+			}
+			return input.MissingField(s.path, name, o, have)
+		}
+		s.fields = append(s.fields, at)
+	}
+	if len(o.ID) > 0 {
+		s.key = s.fields[0]
+	}
+	return nil
 }
 
 // Next implements pipeline.Source.
@@ -180,15 +191,15 @@ func (s *CSV) Next(b *pipeline.Batch) error {
 }
 
 func (s *CSV) note(b *pipeline.Batch) error {
-	id, text := s.record.At(s.id), s.record.At(s.text)
+	id, text := s.record.At(s.fields[0]), s.record.At(s.fields[1])
 	s.labels = s.labels[:0]
-	if s.spans >= 0 && len(s.record.At(s.spans)) > 0 {
-		var err error
-		if s.labels, err = s.spanList(s.labels, s.record.At(s.spans), s.starts[s.spans]); err != nil {
-			return err
+	if len(s.fields) > 2 { // a table of ours, or of one that counts as we do
+		if spans := s.fields[2]; len(s.record.At(spans)) > 0 {
+			var err error
+			if s.labels, err = s.spanList(s.labels, s.record.At(spans), s.starts[spans]); err != nil {
+				return err
+			}
 		}
-	}
-	if s.spans >= 0 { // a table of ours, or of one that counts as we do
 		shift := 0
 		id, _ = sheet.Bare(id)
 		text, shift = sheet.Bare(text)

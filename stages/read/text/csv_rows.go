@@ -23,14 +23,13 @@ func CSVRows(path string, o Options, columns func(Header) error, row func(int64,
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	if err := r.next(); err != nil {
-		return r.wrong(place{}, "no header", "write a header line with the names of the columns")
+	names, err := r.heads()
+	if err != nil {
+		return err
 	}
-	var names []string
-	for k := range r.record.Len() {
-		names = append(names, strings.TrimSpace(string(r.record.At(k))))
+	for k := range names {
+		names[k] = strings.TrimSpace(names[k])
 	}
-	r.columns = len(names)
 	err = columns(Header{names, r.encoding, r.o.Comma})
 	headless := errors.Is(err, parquet.ErrNoHeader)
 	if err != nil && !headless {

@@ -63,10 +63,10 @@ func TestCSVOptions(t *testing.T) {
 
 var csvErrors = []struct{ name, in, want string }{
 	{"empty", "", "in.csv: empty file"},
-	{"no id column", "name,text\nAda,x", "in.csv:1: no column named id"},
-	{"no text column: the header is a note", "id,12 Ada\n", "in.csv:1: no column named text"},
-	{"no text column: which there are", "codigo,nota,año\n1,Ada,2\n", "in.csv:1: no column named id; the file has: codigo, nota, año; name the column of ids with --id-column"},
-	{"twice", "id,text,text\n", "in.csv:1:9: two columns named text"},
+	{"no id column", "name,text\nAda,x", "in.csv: column \"id\" is missing"},
+	{"no text column: the header is a note", "id,12 Ada\n", "in.csv: column \"text\" is missing; its first line may hold no names"},
+	{"no text column: which there are", "codigo,nota,año\n1,Ada,2\n", "in.csv: column \"id\" is missing; the file has: codigo, nota, año; name the column of ids with --id-column"},
+	{"twice", "id,text,text\n", "in.csv: column \"text\" stands twice in the header"},
 	{"too few fields", "id,text\nAda\n", "in.csv:2:1: row of 1 fields, the header has 2"},
 	{"too many fields", "id,text\n\na,x,Ada\n", "in.csv:3:1: row of 3 fields, the header has 2"},
 	{"bare quote", "id,text\na,Ad\"a\n", "in.csv:2:5: quote inside a field without quotes"},

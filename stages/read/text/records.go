@@ -2,10 +2,8 @@ package text
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/input"
@@ -33,7 +31,6 @@ type Records interface {
 // sound. A quote that is never closed breaks the file.
 type csvRecords struct {
 	*CSV
-	at        []int // columns of the fields wanted
 	place     input.Place
 	swallowed []input.Place // rows that the last one swallowed, and that are to be handed out as broken ones
 }
@@ -43,55 +40,14 @@ func OpenCSV(path string, o *input.Options) (Records, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	c := &csvRecords{CSV: r}
-	if err := c.header(o); err != nil {
+	names, err := r.heads()
+	if err == nil {
+		err = r.find(o, names)
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return c, nil
-}
-
-func (c *csvRecords) header(o *input.Options) error {
-	if err := c.next(); err == io.EOF {
-		return c.wrong(place{}, "empty file", "write a header line with the names of the columns")
-	} else if err != nil {
-		return err
-	}
-	c.columns = c.record.Len()
-	for _, name := range o.Fields() {
-		at := -1
-		for k := range c.columns {
-			if have := string(c.record.At(k)); cmp.Or(o.Names[have], have) != name {
-				continue
-			}
-			if at >= 0 {
-				return &input.SchemaError{Path: c.path, Column: name, Cause: "stands twice in the header", Remedy: "rename one of them"}
-			}
-			at = k
-		}
-		if at < 0 && name == input.DefaultID {
-			at = slices.IndexFunc(c.names(), func(have string) bool { return have == "id" })
-		}
-		if at < 0 {
-			have, doubt := input.HeaderNames(c.names())
-			if doubt != "" {
-				return &input.SchemaError{Path: c.path, Column: name, Cause: "is missing", Remedy: doubt}
-			}
-			return input.MissingField(c.path, name, o, have)
-		}
-		c.at = append(c.at, at)
-	}
-	if len(o.ID) > 0 {
-		c.key = c.at[0]
-	}
-	return nil
-}
-
-// names are the names of the columns.
-func (c *csvRecords) names() (all []string) {
-	for k := range c.columns {
-		all = append(all, string(c.record.At(k)))
-	}
-	return all
+	return &csvRecords{CSV: r}, nil
 }
 
 // Row implements Records. What an open quote swallows is rows of their own, all of them
@@ -122,7 +78,7 @@ func (c *csvRecords) Skip() (int, error) {
 func (c *csvRecords) Place() input.Place { return c.place }
 
 func (c *csvRecords) Field(k int) (value []byte, number, ok bool) {
-	return c.record.At(c.at[k]), false, true
+	return c.record.At(c.fields[k]), false, true
 }
 
 func (c *csvRecords) Ahead() (int64, int) {
