@@ -382,12 +382,27 @@ func (c *Column) AppendText(dst []byte, i int) []byte {
 	switch c.Kind {
 	case BytesColumn:
 		return append(dst, bytes.TrimSpace(c.Bytes.At(i))...)
-	case Int32Column:
-		return strconv.AppendInt(dst, int64(int32(c.Fixed[i])), 10)
-	case Int64Column:
-		return strconv.AppendInt(dst, int64(c.Fixed[i]), 10)
+	case Int32Column, Int64Column:
+		return strconv.AppendInt(dst, c.Int(i), 10)
 	}
 	return dst
+}
+
+// Int returns value i of a column of whole numbers, dates or times.
+func (c *Column) Int(i int) int64 {
+	if c.Kind == Int32Column || c.Kind == DateColumn {
+		return int64(int32(c.Fixed[i]))
+	}
+	return int64(c.Fixed[i])
+}
+
+// Day returns the day of value i, counted from 1970-01-01, and how much of it has gone, where a day is so much in its unit.
+func (c *Column) Day(i int, day int64) (days, rest int64) {
+	v := c.Int(i)
+	if days = v / day; v%day < 0 {
+		days--
+	}
+	return days, v - days*day
 }
 
 // ColumnKind is how the values of a pass-through column stand in memory.

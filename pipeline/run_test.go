@@ -415,3 +415,22 @@ func TestKeptBatches(t *testing.T) {
 		t.Errorf("%d batches kept of a run that failed with %v", len(p.kept), err)
 	}
 }
+
+// TestWholeNumbers has the numbers and days of columns, those before 1970 too.
+func TestWholeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		kind          ColumnKind
+		bits          uint64
+		day           int64
+		n, days, gone int64
+	}{
+		{Int32Column, 0xffffffff, 1, -1, -1, 0}, {DateColumn, 0xffffffff, 1, -1, -1, 0}, {Int64Column, 0xffffffff, 1 << 32, 0xffffffff, 0, 0xffffffff},
+		{TimestampColumn, 100, 100, 100, 1, 0}, {TimestampColumn, 99, 100, 99, 0, 99}, {TimestampColumn, ^uint64(0), 100, -1, -1, 99}, {TimestampColumn, ^uint64(99), 100, -100, -1, 0}, {TimestampColumn, 0, 100, 0, 0, 0},
+	} {
+		column := Column{Kind: c.kind, Fixed: []uint64{c.bits}}
+		days, gone := column.Day(0, c.day)
+		if n := column.Int(0); n != c.n || days != c.days || gone != c.gone {
+			t.Errorf("%v %x: %d, day %d and %d", c.kind, c.bits, n, days, gone)
+		}
+	}
+}

@@ -146,7 +146,7 @@ func (a *testArchive) run(t testing.TB, dir string, d durable.FS, o UnitOptions)
 	t.Helper()
 	o.Finish = testFinish
 	if d == nil {
-		d = durable.Unsynced{FS: durable.OS}
+		d = unsynced{durable.OS}
 	}
 	return RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: d}, a.line, o)
 }
@@ -746,7 +746,7 @@ func TestEveryOperationFails(t *testing.T) {
 	t.Parallel()
 	a := newTestArchive(3)
 	want := undisturbed(t, a)
-	count := &faults{FS: durable.Unsynced{FS: durable.OS}}
+	count := &faults{FS: unsynced{durable.OS}}
 	if _, err := a.run(t, tempDir(t), count, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -757,7 +757,7 @@ func TestEveryOperationFails(t *testing.T) {
 	for at := 1; at <= count.n; at += step {
 		for _, lasting := range []bool{false, true} {
 			dir := tempDir(t)
-			d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
+			d := &faults{FS: unsynced{durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
 			if _, err := a.run(t, dir, d, UnitOptions{}); err != nil && !errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("operation %d: error is not that of the disk: %v", at, err)
 			} else if err == nil && lasting {
@@ -791,7 +791,7 @@ func TestChangedConfigurationFails(t *testing.T) {
 	for at := 1; ; at += 3 {
 		dir := tempDir(t)
 		copyTrees(t, dir, first)
-		d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: true, err: syscall.EIO}
+		d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: syscall.EIO}
 		_, err := a.run(t, dir, d, UnitOptions{})
 		if err == nil {
 			break
@@ -884,7 +884,7 @@ func copyTrees(t testing.TB, to, from string) {
 func (a *testArchive) begin(t testing.TB, dir string) {
 	t.Helper()
 	stop := errors.New("stop")
-	_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: durable.Unsynced{FS: durable.OS}}, a.line,
+	_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}, a.line,
 		UnitOptions{Finish: func(context.Context, *Final) error { return stop }})
 	if !errors.Is(err, stop) {
 		t.Fatal(err)

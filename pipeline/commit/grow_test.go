@@ -63,7 +63,7 @@ func (m *months) plan(names ...string) *Plan {
 func (m *months) run(o UnitOptions, names ...string) (*Result, error) {
 	a := &testArchive{config: m.config, loses: -1}
 	o.Finish = testFinish
-	return RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: durable.Unsynced{FS: durable.OS}}, a.line, o)
+	return RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: unsynced{durable.OS}}, a.line, o)
 }
 
 func (m *months) grow(names ...string) *Result {
@@ -301,7 +301,7 @@ func TestGrowProperty(t *testing.T) {
 			}
 			killed := false
 			if at := rapid.IntRange(0, 250).Draw(rt, "dies at"); at > 0 {
-				d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: true, err: errors.New("killed")}
+				d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: errors.New("killed")}
 				a := &testArchive{loses: -1}
 				_, err := RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: d}, a.line, UnitOptions{Grow: true, Finish: testFinish})
 				killed = err != nil
@@ -467,7 +467,7 @@ func TestGrowOnePath(t *testing.T) {
 			m.put("in/notes", content)
 			o := UnitOptions{Grow: true, Compare: compare, Finish: testFinish}
 			if at > 0 {
-				d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: true, err: errors.New("killed")}
+				d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: errors.New("killed")}
 				a := &testArchive{loses: -1}
 				_, _ = RunUnits(context.Background(), m.plan("in/notes"), Output{Dir: filepath.Join(m.dir, "out"), FS: d}, a.line, o)
 			}

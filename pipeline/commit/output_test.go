@@ -24,7 +24,7 @@ func wantOutputError(t *testing.T, what string, err error, names string) {
 
 // runIn runs an archive into an output.
 func runIn(a *testArchive, out Output) error {
-	out.FS = durable.Unsynced{FS: durable.OS}
+	out.FS = unsynced{durable.OS}
 	_, err := RunUnits(context.Background(), a.plan(), out, a.line, UnitOptions{Finish: testFinish})
 	return err
 }

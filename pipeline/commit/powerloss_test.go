@@ -63,7 +63,7 @@ func TestKilledThenPowerLoss(t *testing.T) {
 	a := newTestArchive(3)
 	for at := 1; ; at++ {
 		dir := tempDir(t)
-		p := &pending{FS: durable.Unsynced{FS: durable.OS}, t: t, folders: map[string]bool{}}
+		p := &pending{FS: unsynced{durable.OS}, t: t, folders: map[string]bool{}}
 		killed := errors.Join(errors.New("killed"), syscall.EIO)
 		_, err := a.run(t, dir, &faults{FS: p, at: at, lasting: true, err: killed}, UnitOptions{})
 		if err == nil {
@@ -83,7 +83,7 @@ func TestKilledThenPowerLoss(t *testing.T) {
 func TestResumeSyncsFolders(t *testing.T) {
 	a, dir := newTestArchive(3), tempDir(t)
 	a.begin(t, dir)
-	p := &pending{FS: durable.Unsynced{FS: durable.OS}, t: t, folders: map[string]bool{
+	p := &pending{FS: unsynced{durable.OS}, t: t, folders: map[string]bool{
 		filepath.Join(dir, "out", "masked"): true, filepath.Join(dir, "out.private", "quarantine"): true,
 	}}
 	if _, err := a.run(t, dir, p, UnitOptions{}); err != nil {

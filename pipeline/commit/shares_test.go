@@ -15,7 +15,7 @@ import (
 
 // prepared readies the trees of dir for the archive.
 func (a *testArchive) prepared(dir string) (*Prepared, error) {
-	return Prepare(a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: durable.Unsynced{FS: durable.OS}}, UnitOptions{AtOnce: 2, Finish: testFinish})
+	return Prepare(a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}, UnitOptions{AtOnce: 2, Finish: testFinish})
 }
 
 // TestShares: however the units are shared out among calls of Do, side by side

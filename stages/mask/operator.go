@@ -99,11 +99,7 @@ func DayOf(c *pipeline.Column, i int) (day int32, ok bool) {
 	case pipeline.DateColumn:
 		return int32(c.Fixed[i]), true
 	case pipeline.TimestampColumn:
-		t := int64(c.Fixed[i])
-		day := t / microsADay
-		if t < 0 && t%microsADay != 0 {
-			day--
-		}
+		day, _ := c.Day(i, microsADay)
 		return int32(day), true
 	case pipeline.BytesColumn:
 		text := c.Bytes.At(i)

@@ -130,10 +130,8 @@ func appendValue(dst []byte, c *pipeline.Column, i int) []byte {
 			return dst // no text
 		}
 		return append(dst, c.Bytes.At(i)...)
-	case pipeline.Int32Column, pipeline.DateColumn:
-		return strconv.AppendInt(dst, int64(int32(c.Fixed[i])), 10)
-	case pipeline.Int64Column, pipeline.TimestampColumn:
-		return strconv.AppendInt(dst, int64(c.Fixed[i]), 10)
+	case pipeline.Int32Column, pipeline.DateColumn, pipeline.Int64Column, pipeline.TimestampColumn:
+		return strconv.AppendInt(dst, c.Int(i), 10)
 	case pipeline.DoubleColumn:
 		return appendFloat(dst, math.Float64frombits(c.Fixed[i]))
 	case pipeline.FloatColumn:
@@ -167,16 +165,9 @@ func (t *Tables) time(dst []byte, name string, c *pipeline.Column, i int) []byte
 	case !known:
 		return appendValue(dst, c, i)
 	}
-	v := int64(c.Fixed[i])
-	if c.Kind == pipeline.Int32Column || c.Kind == pipeline.DateColumn {
-		v = int64(int32(c.Fixed[i]))
-	}
-	days := v / day
-	if v%day < 0 {
-		days--
-	}
+	days, rest := c.Day(i, day)
 	const seconds = 24 * 60 * 60
-	at := time.Unix(days*seconds+(v-days*day)/max(day/seconds, 1), 0).UTC()
+	at := time.Unix(days*seconds+rest/max(day/seconds, 1), 0).UTC()
 	if t.o.Years {
 		at = time.Date(at.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
 	}

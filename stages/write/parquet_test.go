@@ -78,7 +78,7 @@ func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *com
 func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*commit.Manifest, error) {
 	src := &batches{all: all}
 	plan := &commit.Plan{Units: []commit.Unit{{Input: "test", Rows: src.rows()}}}
-	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: durable.Unsynced{FS: durable.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: unsynced{durable.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		sink, err := NewUnit(parts, o)
 		return commit.Line{Source: src, Sink: sink}, err
 	}, commit.UnitOptions{Verify: Verify})

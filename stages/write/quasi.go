@@ -189,14 +189,7 @@ func (q *QuasiColumn) appendText(dst []byte, b *pipeline.Batch, from *pipeline.C
 	case q.Day == 0 || !from.Valid[i]:
 		return from.AppendText(dst, i)
 	}
-	v := int64(from.Fixed[i])
-	if from.Kind == pipeline.Int32Column || from.Kind == pipeline.DateColumn {
-		v = int64(int32(from.Fixed[i]))
-	}
-	day := v / q.Day
-	if v%q.Day < 0 {
-		day--
-	}
+	day, _ := from.Day(i, q.Day)
 	return time.Unix(day*24*60*60, 0).UTC().AppendFormat(dst, time.DateOnly)
 }
 

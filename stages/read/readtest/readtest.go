@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/markup"
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
@@ -106,10 +104,8 @@ func NotesOf(src pipeline.Source) ([]Note, error) {
 					n.Extra += c.Name + "=null "
 				case c.Kind == pipeline.BytesColumn:
 					n.Extra += fmt.Sprintf("%s=%s ", c.Name, c.Bytes.At(i))
-				case c.Kind == pipeline.Int32Column, c.Kind == pipeline.DateColumn:
-					n.Extra += fmt.Sprintf("%s=%d ", c.Name, int32(c.Fixed[i]))
 				default:
-					n.Extra += fmt.Sprintf("%s=%d ", c.Name, int64(c.Fixed[i]))
+					n.Extra += fmt.Sprintf("%s=%d ", c.Name, c.Int(i))
 				}
 			}
 			notes = append(notes, n)
@@ -167,25 +163,6 @@ func PatchFooter(t testing.TB, data []byte, change func(m *format.FileMetaData))
 	return append(all, "PAR1"...)
 }
 
-// benchmarkFile writes notes of 140 bytes; ids and an extra column.
-func Large(b *testing.B) (path string, rows int, size int64) {
-	path = filepath.Join(b.TempDir(), "x.parquet")
-	rng := rand.New(rand.NewPCG(1, 1))
-	rows = 50_000
-	var ids, texts, dates []any
-	for i := range rows {
-		var text strings.Builder
-		for text.Len() < 60+rng.IntN(160) {
-			fmt.Fprintf(&text, "palabra%d ", rng.IntN(3000))
-		}
-		size += int64(text.Len())
-		ids, texts, dates = append(ids, int64(i)), append(texts, text.String()), append(dates, int32(i))
-	}
-	WriteFile(b, path, []Column{{"note_id", parquet.Int(64), ids}, {"text", parquet.String(), texts}, {"date", parquet.Date(), dates}},
-		rows, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1<<20), parquet.SkipPageBounds("text"))
-	return path, rows, size
-}
-
 // unitNotes reads what an archive has opened to its end, and closes it.
 func UnitNotes(src unitSource, err error) ([]Note, error) {
 	if err != nil {
@@ -198,45 +175,6 @@ func UnitNotes(src unitSource, err error) ([]Note, error) {
 func IsDamage(err error) bool {
 	_, ok := errors.AsType[*commit.DamageError](err)
 	return ok
-}
-
-// Put writes files below a new folder and returns it.
-func Put(t testing.TB, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, data := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// All reads src to its end: one line a note, "id|text with marks", or
-// "id!reason".
-func All(src pipeline.Source) ([]string, error) {
-	var out []string
-	for {
-		var b pipeline.Batch
-		err := src.Next(&b)
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range b.Len() {
-			if b.Reason[i] != pipeline.Sound {
-				out = append(out, string(b.ID.At(i))+"!"+b.Reason[i].String())
-				continue
-			}
-			out = append(out, string(b.ID.At(i))+"|"+markup.Write(b.Text.At(i), b.Gold.At(i)))
-		}
-	}
 }
 
 type unitSource interface {

@@ -13,12 +13,11 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/readtest"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
 func TestBrat(t *testing.T) {
-	dir := readtest.Put(t, map[string]string{
+	dir := putFiles(t, map[string]string{
 		"b.txt":        "Vista la Núria 😀 a l'Hospital.\r\nFi",
 		"b.ann":        "T2\tHOSPITAL 19 29\tl'Hospital\r\nT1\tPERSON 9 14\tNúria\r\n#1\tAnnotatorNotes T1\tx\r\n\r\nR1\tOf Arg1:T1 Arg2:T2\r\n",
 		"a/x.txt":      "\ufeffPep Mas i Pou",
@@ -38,7 +37,7 @@ func TestBrat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := readtest.All(r)
+	got, err := readAll(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +59,13 @@ func TestBrat(t *testing.T) {
 }
 
 func TestBratTextDir(t *testing.T) {
-	texts := readtest.Put(t, map[string]string{"a.txt": "la Ada", "a.ann": "T1\tDATE 0 2\tla\n"})
-	anns := readtest.Put(t, map[string]string{"a.ann": "T1\tPERSON 3 6\tAda\n"})
+	texts := putFiles(t, map[string]string{"a.txt": "la Ada", "a.ann": "T1\tDATE 0 2\tla\n"})
+	anns := putFiles(t, map[string]string{"a.ann": "T1\tPERSON 3 6\tAda\n"})
 	r, err := text.NewBrat(anns, text.Options{TextDir: texts})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := readtest.All(r)
+	got, err := readAll(r)
 	if err != nil || len(got) != 1 || got[0] != "a|la [PERSON:Ada]" {
 		t.Error(got, err)
 	}
@@ -87,12 +86,12 @@ var bratErrors = []struct{ name, ann, want string }{
 func TestBratErrors(t *testing.T) {
 	for _, tt := range bratErrors {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := readtest.Put(t, map[string]string{"a.txt": "Ada  Lima", "a.ann": tt.ann})
+			dir := putFiles(t, map[string]string{"a.txt": "Ada  Lima", "a.ann": tt.ann})
 			r, err := text.NewBrat(dir, text.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = readtest.All(r)
+			_, err = readAll(r)
 			checkInputError(t, err, tt.want)
 		})
 	}
@@ -123,18 +122,18 @@ func TestBratFolderErrors(t *testing.T) {
 	if _, err := text.NewBrat(filepath.Join(t.TempDir(), "none"), text.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	file := filepath.Join(readtest.Put(t, map[string]string{"a.txt": ""}), "a.txt")
+	file := filepath.Join(putFiles(t, map[string]string{"a.txt": ""}), "a.txt")
 	_, err := text.NewBrat(file, text.Options{})
 	checkInputError(t, err, "not a folder")
 }
 
 func TestSkipUnknownAndTooLong(t *testing.T) {
-	dir := readtest.Put(t, map[string]string{"a.txt": "Ada", "a.ann": "T1\tSecretName 0 3\tAda", "b.txt": strings.Repeat("x", 11)})
+	dir := putFiles(t, map[string]string{"a.txt": "Ada", "a.ann": "T1\tSecretName 0 3\tAda", "b.txt": strings.Repeat("x", 11)})
 	r, err := text.NewBrat(dir, text.Options{SkipUnknown: true, MaxText: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := readtest.All(r)
+	got, err := readAll(r)
 	if d := cmp.Diff([]string{"a|Ada", "b!too_long"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}

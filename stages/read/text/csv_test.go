@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline/offset"
-	"github.com/velum-health/velum/stages/read/readtest"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
@@ -38,7 +37,7 @@ func TestCSV(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			got, err := readtest.All(r)
+			got, err := readAll(r)
 			if d := cmp.Diff(tt.want, got); d != "" || err != nil {
 				t.Error(d, err)
 			}
@@ -53,7 +52,7 @@ func TestCSVOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	got, err := readtest.All(r)
+	got, err := readAll(r)
 	if d := cmp.Diff([]string{"7|1|2|😀 [PERSON:Ada], x"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -83,7 +82,7 @@ func TestCSVErrors(t *testing.T) {
 			r, err := text.NewCSV(putFile(t, "in.csv", tt.in), text.Options{})
 			if err == nil {
 				defer r.Close()
-				_, err = readtest.All(r)
+				_, err = readAll(r)
 			}
 			checkInputError(t, err, tt.want)
 		})
@@ -109,7 +108,7 @@ func TestCSVAgreesWithLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		got, err := readtest.All(r)
+		got, err := readAll(r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/velum-health/velum/stages/read/readtest"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
@@ -28,11 +27,11 @@ var i2b2Tests = []struct{ name, in, want string }{
 func TestI2B2(t *testing.T) {
 	for _, tt := range i2b2Tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := text.NewI2B2(readtest.Put(t, map[string]string{"a.xml": tt.in, "x.txt": "no"}), text.Options{})
+			r, err := text.NewI2B2(putFiles(t, map[string]string{"a.xml": tt.in, "x.txt": "no"}), text.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := readtest.All(r)
+			got, err := readAll(r)
 			if d := cmp.Diff([]string{tt.want}, got); d != "" || err != nil {
 				t.Error(d, err)
 			}
@@ -59,11 +58,11 @@ var i2b2Errors = []struct{ name, in, want string }{
 func TestI2B2Errors(t *testing.T) {
 	for _, tt := range i2b2Errors {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := text.NewI2B2(readtest.Put(t, map[string]string{"a.xml": tt.in}), text.Options{})
+			r, err := text.NewI2B2(putFiles(t, map[string]string{"a.xml": tt.in}), text.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = readtest.All(r)
+			_, err = readAll(r)
 			checkInputError(t, err, tt.want)
 		})
 	}

@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read/readtest"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
 // putFile writes one file and returns its path.
 func putFile(t testing.TB, name, data string) string {
 	t.Helper()
-	return filepath.Join(readtest.Put(t, map[string]string{name: data}), name)
+	return filepath.Join(putFiles(t, map[string]string{name: data}), name)
 }
 
 var jsonlTests = []struct {
@@ -55,7 +54,7 @@ func TestJSONL(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			got, err := readtest.All(r)
+			got, err := readAll(r)
 			if d := cmp.Diff(tt.want, got); d != "" || err != nil {
 				t.Error(d, err)
 			}
@@ -72,7 +71,7 @@ func TestOwnNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	got, err := readtest.All(r)
+	got, err := readAll(r)
 	if d := cmp.Diff([]string{"a|x", "b|la [PERSON:Ada]"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -81,7 +80,7 @@ func TestOwnNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer bare.Close()
-	if _, err := readtest.All(bare); err == nil {
+	if _, err := readAll(bare); err == nil {
 		t.Error("another column was taken for the text")
 	}
 }
@@ -112,7 +111,7 @@ func TestSetAside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readtest.All(src)
+		got, err := readAll(src)
 		if d := cmp.Diff(tt.want, got); d != "" || err != nil {
 			t.Error(d, err)
 		}
@@ -130,7 +129,7 @@ func TestSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := readtest.All(r); err == nil {
+	if _, err := readAll(r); err == nil {
 		t.Error("an unknown label is passed over")
 	}
 }
@@ -164,7 +163,7 @@ func TestJSONLErrors(t *testing.T) {
 			r, err := text.NewJSONL(putFile(t, "in.jsonl", tt.in), text.Options{})
 			if err == nil {
 				defer r.Close()
-				_, err = readtest.All(r)
+				_, err = readAll(r)
 			}
 			checkInputError(t, err, tt.want)
 		})

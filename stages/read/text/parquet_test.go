@@ -10,7 +10,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/read/readtest"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
@@ -43,7 +42,7 @@ func readParquet(path string) ([]string, error) {
 		return nil, err
 	}
 	defer r.Close()
-	return readtest.All(r)
+	return readAll(r)
 }
 
 func row(id, text, spans string) noteRow { return noteRow{id, &text, &spans} }
