@@ -50,7 +50,7 @@ def write(out):
     schema=pa.schema([pa.field(k, v.type, nullable=k!='required') for k,v in {**base,**cols}.items()])
     t=pa.table({**base,**cols}, schema=schema)
     pq.write_table(t, out+'/pyarrow.parquet')
-    pq.write_table(t, out+'/pyarrow-v1.parquet', version='2.4', coerce_timestamps='us', allow_truncated_timestamps=True, data_page_version='2.0', compression='lz4', write_page_checksum=True, use_dictionary=False, row_group_size=4)
+    pq.write_table(t, out+'/pyarrow-v1.parquet', version='2.4', coerce_timestamps='us', allow_truncated_timestamps=True, data_page_version='2.0', compression='snappy', write_page_checksum=True, use_dictionary=False, row_group_size=4)
     pq.write_table(t.select(['note_id','text','ts_ns_None','ts_us_UTC']), out+'/pyarrow-int96.parquet', use_deprecated_int96_timestamps=True)
     # pandas
     df=pd.DataFrame({'note_id':[f"n{i}" for i in range(N)],'text':[f"nota inventada {i}" for i in range(N)]})
@@ -63,7 +63,7 @@ def write(out):
      nothing=pl.Series([None]*N), categorical=pl.Series(some(['a','b']),dtype=pl.Categorical), enum=pl.Series(some(['a','b']),dtype=pl.Enum(['a','b'])), dt_ms=pl.Series(some([t0]),dtype=pl.Datetime('ms')), dt_us=pl.Series(some([t0]),dtype=pl.Datetime('us')), dt_ns=pl.Series(some([t0]),dtype=pl.Datetime('ns')), dt_zone=pl.Series(some([t0]),dtype=pl.Datetime('us')).dt.replace_time_zone('Europe/Madrid'),
      date=pl.Series(some([t0.date()])), time=pl.Series(some([t0.time()])), dur=pl.Series(some([dt.timedelta(hours=1)])), dec=pl.Series(some([D('1.25')]),dtype=pl.Decimal(10,2)), u8=pl.Series(some([1]),dtype=pl.UInt8), i8=pl.Series(some([-1]),dtype=pl.Int8), u64=pl.Series(some([2**63]),dtype=pl.UInt64), i128=pl.Series(some([5]),dtype=pl.Int64), bin=pl.Series(some([b'\xff'])), lst=pl.Series(some([[1,None],[]])), arr=pl.Series(some([[1,2]]),dtype=pl.Array(pl.Int32,2)), strct=pl.Series(some([{'a':1,'b':['x']}])), f32=pl.Series(some([1.5]),dtype=pl.Float32), boo=pl.Series(some([True])))
     p.write_parquet(out+'/polars.parquet')
-    p.write_parquet(out+'/polars-lz4.parquet', compression='lz4')
+    p.write_parquet(out+'/polars-gzip.parquet', compression='gzip')
     # duckdb
     db=duckdb.connect()
     db.execute("set timezone='Europe/Madrid'")
@@ -74,5 +74,5 @@ def write(out):
      case when i%3<>1 then interval '1 month 2 days 3 seconds' end as iv, case when i%3<>1 then uuid '00000000-0000-0000-0000-000000000005' end as u, case when i%3<>1 then '\\xFF'::blob end as bl, case when i%3<>1 then 'b'::enum('a','b') end as en, null as nothing,
      case when i%3<>1 then [1,null,3] end as li, case when i%3<>1 then {'a':1,'b':['x',null]} end as st, case when i%3<>1 then map{'k':1,'l':null} end as ma, case when i%3<>1 then '{"a":1}'::json end as js, case when i%3<>1 then '101'::bit end as bi, case when i%3<>1 then [[1],[]] end as lili
      from range(7) r(i)""")
-    for v,c in (('V1','snappy'),('V2','lz4_raw')):
+    for v,c in (('V1','snappy'),('V2','brotli')):
         db.execute(f"copy t to '{out}/duckdb-{v}.parquet' (format parquet, parquet_version {v}, compression {c}, row_group_size 2048)")

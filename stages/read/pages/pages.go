@@ -1,11 +1,10 @@
 // Package pages walks the pages of a column chunk of Parquet, checks what they say
-// against the footer, and unpacks LZ4 before the library sees it.
+// against the footer.
 package pages
 
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -14,7 +13,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-	"github.com/pierrec/lz4/v4"
 )
 
 // Checksums cover the bodies of pages, not the footer and not the headers. A
@@ -32,7 +30,6 @@ type pageWalk struct {
 	buf    *bufio.Reader
 	values int64
 	bodies int // data pages with values
-	plain  []byte
 }
 
 // checkPages wants the pages of a chunk to be as the footer and the schema
@@ -76,9 +73,6 @@ func Check(file io.ReaderAt, c *format.ColumnMetaData, maxRep, maxDef int) strin
 func (w *pageWalk) page(h *format.PageHeader, at int64) string {
 	var n int32
 	var e format.Encoding
-	if w.chunk.Codec == format.Lz4Raw && !w.block(h, at) {
-		return "a page cannot be decompressed"
-	}
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
 		n, e = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
@@ -108,39 +102,6 @@ func (w *pageWalk) page(h *format.PageHeader, at int64) string {
 		return "has a page whose levels are not those of the schema"
 	}
 	return ""
-}
-
-// block tells whether the body of a page is one block of LZ4 that gives as
-// many bytes as its header says. The library takes any error for a buffer that
-// is too small, and doubles it until there is no memory.
-func (w *pageWalk) block(h *format.PageHeader, at int64) bool {
-	from, size := int32(0), h.UncompressedPageSize
-	if h.Type == format.DataPageV2 {
-		v := &h.DataPageHeaderV2.V
-		from = v.RepetitionLevelsByteLength + v.DefinitionLevelsByteLength
-		size -= from
-		if v.IsCompressed.Valid && !v.IsCompressed.V {
-			return true
-		}
-	}
-	if from < 0 || from > h.CompressedPageSize || size < 0 {
-		return false
-	}
-	body := make([]byte, h.CompressedPageSize-from)
-	if _, err := w.file.ReadAt(body, at+int64(from)); err != nil {
-		return false
-	}
-	if len(body) == 0 {
-		return size == 0
-	}
-	if int64(size) > 256*int64(len(body)) { // a block packs 255 bytes into one at the most
-		return false
-	}
-	if int(size) > cap(w.plain) {
-		w.plain = make([]byte, size)
-	}
-	n, err := lz4.UncompressBlock(body, w.plain[:size])
-	return err == nil && n == int(size)
 }
 
 // levels tells whether the levels of a page are those that the schema wants.
@@ -295,5 +256,3 @@ func ChunkStart(c *format.ColumnMetaData) int64 {
 	}
 	return c.DataPageOffset
 }
-
-var ErrSum = errors.New("wrong checksum")

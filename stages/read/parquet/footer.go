@@ -229,9 +229,8 @@ type openedFile struct {
 	leaf   map[int]int // number of a column's first leaf in groups, by the column's number in the file
 }
 
-// open opens the columns of these numbers in the row groups [from, to).
-func (f *Footer) Open(columns []int, from, to int) (*openedFile, error) {
-	var tail []byte // chunks that do not stand in the file as the library wants them
+// Open opens the columns of these numbers.
+func (f *Footer) Open(columns []int) (*openedFile, error) {
 	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
 	o := &openedFile{leaf: map[int]int{}}
 	m := format.FileMetaData{Version: f.Meta.Version, NumRows: f.Meta.NumRows, Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(len(columns)))}}}
@@ -250,15 +249,7 @@ func (f *Footer) Open(columns []int, from, to int) (*openedFile, error) {
 		for _, k := range columns {
 			c := &f.Columns[k]
 			for i := range c.Leaves {
-				chunk := bareChunk(&group.Columns[c.first+i].MetaData)
-				if chunk.MetaData.Codec == format.Lz4Raw && g >= from && g < to {
-					pages, err := pages.Unpack(f.file, &chunk.MetaData, f.end+int64(len(tail)))
-					if err != nil {
-						return nil, &commit.DamageError{Path: f.path, RowGroup: g, Column: c.name, Cause: ownWords(err)}
-					}
-					tail = append(tail, pages...)
-				}
-				bare.Columns = append(bare.Columns, chunk)
+				bare.Columns = append(bare.Columns, bareChunk(&group.Columns[c.first+i].MetaData))
 			}
 		}
 		m.RowGroups = append(m.RowGroups, bare)
@@ -268,7 +259,7 @@ func (f *Footer) Open(columns []int, from, to int) (*openedFile, error) {
 		return nil, &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer cannot be read"}
 	}
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(data)))
-	file := &otherEnd{f.file, f.end, append(append(tail, data...), "PAR1"...)}
+	file := &otherEnd{f.file, f.end, append(data, "PAR1"...)}
 	size := f.end + int64(len(file.tail))
 	pf, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(int(min(size, 1<<20))))
 	if err != nil {
@@ -418,7 +409,7 @@ func (f *Footer) checkChunk(g, number int, leaf *fileLeaf) string {
 
 func readable(c format.CompressionCodec) bool {
 	switch c {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli, format.Lz4Raw:
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli:
 		return true
 	}
 	return false
@@ -469,9 +460,7 @@ func Guard(path string, do func() error) error {
 // may quote the file.
 func ownWords(err error) string {
 	switch {
-	case errors.Is(err, pages.ErrLZ4):
-		return err.Error()
-	case errors.Is(err, pages.ErrSum), strings.Contains(err.Error(), "crc32 checksum mismatch"):
+	case strings.Contains(err.Error(), "crc32 checksum mismatch"):
 		return "a page does not have the checksum in its header"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "a page ends too early"

@@ -95,7 +95,7 @@ func (r *Reader) open(from, to int) error {
 }
 
 func (r *Reader) cursors(f *Footer, b *bindings, from, to int) error {
-	file, err := f.Open(b.columns(), from, to)
+	file, err := f.Open(b.columns())
 	if err != nil {
 		return err
 	}

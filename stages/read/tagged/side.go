@@ -87,7 +87,7 @@ func openSide(f *parquet.Footer, path string, names []string, kinds []format.Typ
 	if err := f.CheckChunks(0, groups, columns); err != nil {
 		return nil, err
 	}
-	file, err := f.Open(columns, 0, groups)
+	file, err := f.Open(columns)
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func TestOpenErrors(t *testing.T) {
 		}
 		checkInputError(t, do(t.TempDir()), "a folder, not a file")
 	}
-	_, err := text.NewI2B2(putFile(t, "a.xml", ""), text.Options{})
+	_, err := text.NewBrat(putFile(t, "a.ann", ""), text.Options{})
 	checkInputError(t, err, "not a folder")
 }
 
