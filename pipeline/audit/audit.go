@@ -354,7 +354,7 @@ func parseAuditLine(line []byte) (l auditLine, ok bool) {
 // Finding is one place where a log is not as it was written.
 type Finding struct {
 	Line  int    `json:"line"` // in the file, from 1
-	Kind  string `json:"kind"` // changed, removed, inserted, reordered, torn
+	Kind  string `json:"kind"` // changed, removed, inserted, torn
 	Cause string `json:"cause"`
 }
 
@@ -410,20 +410,6 @@ func Open(name string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// Verify reads a log and names every line that was changed, removed,
-// inserted or moved. head, if not empty, is the hash of a line as it was noted
-// elsewhere: the log must still have it. An error says that the log could not
-// be read.
-func Verify(r io.Reader, head string) (*Report, error) {
-	c, err := readChain(r)
-	if err != nil {
-		return nil, err
-	}
-	c.walk()
-	c.findHead(head)
-	return &c.report, nil
 }
 
 // InTree are the files of a tree that vouch for themselves, for [commit.Check].
