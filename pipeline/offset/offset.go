@@ -13,7 +13,7 @@ import (
 type Unit uint8
 
 const (
-	CodePoints Unit = iota // brat, i2b2, Doccano, spaCy, Python
+	CodePoints Unit = iota // brat, spaCy, Python
 	Bytes                  // Go, Rust
 	UTF16                  // JavaScript, Java, UIMA
 	numUnits   = iota

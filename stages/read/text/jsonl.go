@@ -17,11 +17,8 @@ import (
 //
 //	{"id":"7|1|2","text":"...","spans":[{"start":0,"end":3,"label":"PERSON","source":"gold","score":1}]}
 //
-// It takes what annotation programs export too: Doccano ("label" or "labels":
-// [[0,3,"PERSON"]], or "entities" with start_offset and end_offset) and Label
-// Studio ("data" and "annotations"; the first annotation that was not
-// cancelled). A note without id has the number of its row, from 1. Offsets
-// count Options.Unit.
+// It takes what Doccano exports too ("label" or "labels": [[0,3,"PERSON"]], or "entities" with start_offset and end_offset).
+// A note without id has the number of its row, from 1. Offsets count Options.Unit.
 type JSONL struct {
 	intake
 	in     *stream
@@ -171,14 +168,8 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	if id, text := fields.get("id"), fields.get("text"); (rawText == nil || rawID == nil) && text != nil && id != nil && fields.get("spans") != nil {
 		rawID, rawText = id, text // what velum wrote of a file with other names: questions of learn, their answers
 	}
-	annotations := fields.get("annotations")
-	studio := annotations != nil
-	if studio && rawText == nil {
-		var data object
-		if data.parse(fields.get("data")) != nil {
-			return j.wrong(place{line, 0}, "task without data", "write Label Studio's JSON export, with an object named data")
-		}
-		rawText = data.get(j.o.TextColumn)
+	if fields.get("annotations") != nil {
+		return j.wrong(place{line, 0}, "a task of Label Studio", "write its labels as "+spanForms)
 	}
 	id, null, err := j.id(rawID, line)
 	if err != nil {
@@ -204,12 +195,7 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 		reason = pipeline.NullID
 	}
 	j.labels = j.labels[:0]
-	if studio {
-		err = j.studio(annotations, line)
-	} else {
-		err = j.spansOf(line)
-	}
-	if err != nil {
+	if err = j.spansOf(line); err != nil {
 		return err
 	}
 	return j.addAs(b, reason, id, j.text, j.labels, j.o.Unit)
@@ -232,34 +218,33 @@ func (i *intake) id(raw json.RawMessage, line int) (id []byte, null bool, err er
 }
 
 // spansOf fills labels from whichever field holds spans.
-func (j *JSONL) spansOf(line int) error {
+func (j *JSONL) spansOf(line int) (err error) {
 	for _, name := range [...]string{j.o.SpansColumn, "label", "labels", "entities"} {
-		raw := j.fields.get(name)
-		if raw == nil || string(raw) == "null" {
-			continue
+		if raw := j.fields.get(name); raw != nil && string(raw) != "null" {
+			j.labels, err = j.spanList(j.labels, raw, place{line, 0})
+			return err
 		}
-		var err error
-		j.labels, err = j.spanList(j.labels, raw, place{line, 0})
-		return err
 	}
 	return nil
 }
 
-// jsonSpan is a span in any of the spellings that we read.
+// jsonSpan is a span in either of the spellings that we read.
 type jsonSpan struct {
 	Start       *int     `json:"start"`
 	End         *int     `json:"end"`
 	StartOffset *int     `json:"start_offset"`
 	EndOffset   *int     `json:"end_offset"`
 	Label       *string  `json:"label"`
-	Labels      []string `json:"labels"` // Label Studio
 	Source      *string  `json:"source"`
 	Score       *float32 `json:"score"`
 }
 
+// spanForms are how a list of spans is written.
+const spanForms = `[{"start":0,"end":3,"label":"PERSON"}] or [[0,3,"PERSON"]]`
+
 // spanList reads a list of objects, or of lists [start, end, label].
 func (i *intake) spanList(dst []label, raw []byte, at place) ([]label, error) {
-	const remedy = `write [{"start":0,"end":3,"label":"PERSON"}] or [[0,3,"PERSON"]]`
+	const remedy = "write " + spanForms
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
 		return dst, i.wrong(at, "spans are not a list", remedy)
@@ -306,17 +291,11 @@ func (s *jsonSpan) triple(item []byte) bool {
 func (i *intake) spanLabel(s *jsonSpan, at place) (label, error) {
 	const remedy = "each span needs start, end and label"
 	l := label{score: 1, source: pipeline.FromGold, at: at}
-	start, end := s.Start, s.End
-	if start == nil && end == nil {
-		start, end = s.StartOffset, s.EndOffset
-	}
+	start, end := cmp.Or(s.Start, s.StartOffset), cmp.Or(s.End, s.EndOffset)
 	if start == nil || end == nil {
 		return l, i.wrong(at, "span without start or end", remedy)
 	}
 	l.start, l.end = *start, *end
-	if s.Label == nil && len(s.Labels) == 1 {
-		s.Label = &s.Labels[0]
-	}
 	if s.Label == nil {
 		return l, i.wrong(at, "span without label", remedy)
 	}
@@ -333,39 +312,6 @@ func (i *intake) spanLabel(s *jsonSpan, at place) (label, error) {
 	var err error
 	l.category, err = i.category([]byte(*s.Label), at)
 	return l, err
-}
-
-// studio reads the annotations of one Label Studio task. Its results that are
-// no labels of text (choices, ratings, relations) are counted.
-func (j *JSONL) studio(raw json.RawMessage, line int) error {
-	var annotations []struct {
-		Cancelled bool `json:"was_cancelled"`
-		Result    []struct {
-			Type  string   `json:"type"`
-			Value jsonSpan `json:"value"`
-		} `json:"result"`
-	}
-	if json.Unmarshal(raw, &annotations) != nil {
-		return j.wrong(place{line, 0}, "annotations are not those of Label Studio", "export as JSON, not JSON-MIN")
-	}
-	for _, a := range annotations {
-		if a.Cancelled {
-			continue
-		}
-		for _, x := range a.Result {
-			if x.Type != "labels" {
-				j.warnings.Ignored++
-				continue
-			}
-			l, err := j.spanLabel(&x.Value, place{line, 0})
-			if err != nil {
-				return err
-			}
-			j.labels = append(j.labels, l)
-		}
-		return nil
-	}
-	return nil
 }
 
 // broken says where a value is no JSON object. The decoder's own words quote

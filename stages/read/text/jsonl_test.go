@@ -35,11 +35,9 @@ var jsonlTests = []struct {
 	{"Doccano", `{"id":1,"text":"la Ada","label":[[3,6,"PERSON"]],"Comments":[]}`, []string{"1|la [PERSON:Ada]"}},
 	{"Doccano with relations", `{"id":1,"text":"la Ada","entities":[{"id":4,"label":"PERSON","start_offset":3,"end_offset":6}],"relations":[]}`, []string{"1|la [PERSON:Ada]"}},
 	{
-		"Label Studio",
-		`[{"id":5,"data":{"text":"la Ada]"},"annotations":[{"was_cancelled":true,"result":[]},` + "\n" +
-			`{"result":[{"type":"labels","value":{"start":3,"end":6,"text":"Ada","labels":["PERSON"]}},{"type":"choices","value":{}}]}]},` + "\n" +
-			`{"id":6,"data":{"text":"\"[{,"},"annotations":[]}]` + "\n",
-		[]string{`5|la [PERSON:Ada]\]`, `6|"\[{,`},
+		"an array",
+		`[{"id":5,"text":"la Ada]","spans":[{"start":3,"end":6,"label":"PERSON"},` + "\n" + `[0,2,"DATE"]]},` + "\n" + `{"id":6,"text":"\"[{,","meta":{"a":[]}}]` + "\n",
+		[]string{`5|[DATE:la] [PERSON:Ada]\]`, `6|"\[{,`},
 	},
 	{"empty array", "[ ]", nil},
 	{"empty", "", nil},
@@ -153,8 +151,9 @@ var jsonlErrors = []struct{ name, in, want string }{
 	{"open array", "[\n{\"text\":\"Ada\"}", "in.jsonl:2: the file ends inside a JSON array"},
 	{"broken element", "[\n{\"text\":\"x\"},\n\n{\"text\" \"Ada\"}]", "in.jsonl:4:9: not JSON"},
 	{"behind the array", "[]\nAda", "in.jsonl:2: text behind the end of the JSON array"},
-	{"task without data", `{"annotations":[]}`, "in.jsonl:1: task without data"},
-	{"annotations of another kind", `{"data":{"text":"Ada"},"annotations":["Ada"]}`, "in.jsonl:1: annotations are not those of Label Studio"},
+	{"Label Studio", `{"data":{"text":"Ada"},"annotations":[]}`, "in.jsonl:1: a task of Label Studio"},
+	{"Label Studio beside a text", `{"text":"Ada","annotations":[]}`, "in.jsonl:1: a task of Label Studio"},
+	{"one offset alone", `{"text":"Ada","spans":[{"start":1,"end_offset":2,"label":"PERSON"},{"start":1,"label":"PERSON"}]}`, "in.jsonl:1: span without start or end"},
 }
 
 func TestJSONLErrors(t *testing.T) {
