@@ -2,6 +2,7 @@ package synth
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -96,12 +97,11 @@ const (
 	centers       = 40
 )
 
-// Percentiles of the number of words a note, 64 of a log-normal law with
+// length is percentile k of 64 of the number of words a note, of a log-normal law with
 // median 12 and σ 0.97: its mean is 18.9 (BOOT table B.1 has 18.7 to 20.4 a
 // month), one note in twelve has more than 45 words.
-var lengths = [64]uint8{
-	1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10, 11, 11, 11, 12,
-	12, 13, 13, 14, 14, 15, 15, 16, 17, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 28, 29, 31, 33, 35, 38, 41, 45, 50, 57, 66, 82, 125,
+func length(k int) int {
+	return int(math.Round(12 * math.Exp(0.97*math.Sqrt2*math.Erfinv(float64(2*k+1)/64-1))))
 }
 
 // Words that the last clause of a note goes beyond the target, on average: the
@@ -153,7 +153,7 @@ func (m *maker) chooseLanguage() {
 // short writes a note of clauses: those of a flow, with clauses that hold
 // personal information and clauses that only seem to in between.
 func (m *maker) short() {
-	target := int(lengths[m.below(len(lengths))]) - overshoot
+	target := length(m.below(64)) - overshoot
 	private := m.plan()
 	f := m.flows[m.below(len(m.flows))]
 	step := 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -437,5 +438,20 @@ func BenchmarkNext(b *testing.B) {
 			}
 			b.ReportMetric(float64(notes)/b.Elapsed().Seconds(), "notes/s")
 		})
+	}
+}
+
+// TestLengths has the percentiles of the law as they are reckoned by hand, and none so near to a half that another machine rounds it otherwise.
+func TestLengths(t *testing.T) {
+	for k, want := range map[int]int{0: 1, 1: 2, 3: 3, 15: 6, 31: 12, 32: 12, 33: 13, 47: 23, 60: 57, 62: 82, 63: 125} {
+		if got := length(k); got != want {
+			t.Errorf("%d of 64: %d words, want %d", k, got, want)
+		}
+	}
+	for k := range 64 {
+		x := 12 * math.Exp(0.97*math.Sqrt2*math.Erfinv(float64(2*k+1)/64-1))
+		if d := math.Abs(x - math.Floor(x) - 0.5); d < 1e-3 {
+			t.Errorf("%d of 64 is %v words", k, x)
+		}
 	}
 }

@@ -1,7 +1,7 @@
 package write
 
 import (
-	"bytes"
+	"encoding/csv"
 	"errors"
 
 	"github.com/velum-health/velum/pipeline"
@@ -10,8 +10,7 @@ import (
 )
 
 // CSV writes a table with the columns id, text and spans, the last a JSON list
-// as in JSONL. RFC 4180: lines end in CRLF, fields that hold a delimiter,
-// quote, line end or byte order mark stand in quotes, and so does every text. What
+// as in JSONL. Fields that hold a delimiter, quote or line end stand in quotes (RFC 4180), lines end in LF. What
 // a spreadsheet would take for a formula has an apostrophe before it, which the
 // offsets count and reading takes off again (package sheet).
 // Notes that are not UTF-8 or have no text or id are left out and counted:
@@ -20,7 +19,7 @@ type CSV struct {
 	o TextOptions
 	*lineFile
 	index offset.Index
-	line  []byte
+	out   *csv.Writer
 	cells [2][]byte // id and text as they are written
 	moved []pipeline.Span
 	spans []byte
@@ -37,10 +36,9 @@ func NewCSV(path string, o TextOptions) (*CSV, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &CSV{o: o, lineFile: out}
-	w.row([]byte(o.IDColumn), []byte(o.TextColumn), []byte(o.SpansColumn))
-	_, err = out.Write(w.line)
-	return w, err
+	w := &CSV{o: o, lineFile: out, out: csv.NewWriter(out.Writer)}
+	w.out.Comma = o.Comma
+	return w, w.out.Write([]string{o.IDColumn, o.TextColumn, o.SpansColumn})
 }
 
 // Put implements pipeline.Sink.
@@ -63,42 +61,9 @@ func (w *CSV) Put(b *pipeline.Batch) error {
 		if err != nil {
 			return err
 		}
-		w.row(w.cells[0], w.cells[1], w.spans)
-		if _, err := w.Write(w.line); err != nil {
+		if err = w.out.Write([]string{string(w.cells[0]), string(w.cells[1]), string(w.spans)}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (w *CSV) row(id, text, spans []byte) {
-	w.line = w.field(w.line[:0], id)
-	w.line = append(w.line, byte(w.o.Comma))
-	w.line = w.field(w.line, text)
-	w.line = append(w.line, byte(w.o.Comma))
-	w.line = w.field(w.line, spans)
-	w.line = append(w.line, '\r', '\n')
-}
-
-// field appends one field. It quotes all but plain words, so that no program
-// takes a text for a number, a comment or a formula's begin.
-func (w *CSV) field(dst, s []byte) []byte {
-	plain := len(s) > 0
-	for _, c := range s {
-		plain = plain && c != byte(w.o.Comma) && (c == '_' || c == '|' || c == '/' || c == '.' ||
-			c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-	}
-	if plain {
-		return append(dst, s...)
-	}
-	dst = append(dst, '"')
-	for {
-		k := bytes.IndexByte(s, '"')
-		if k < 0 {
-			break
-		}
-		dst = append(append(dst, s[:k+1]...), '"')
-		s = s[k+1:]
-	}
-	return append(append(dst, s...), '"')
 }

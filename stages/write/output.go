@@ -2,7 +2,6 @@ package write
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,34 +106,10 @@ type folder struct {
 	root string
 	mode os.FileMode
 	done map[string]bool // ids written in this run
-
-	// What the file system holds to be one name: macOS and Windows do not tell
-	// "a" from "A", and macOS not an accent apart from its letter.
-	foldsCase, composes bool
 }
 
 func newFolder(root string, mode os.FileMode) (folder, error) {
-	f := folder{root: root, mode: mode, done: map[string]bool{}}
-	if err := os.MkdirAll(root, folderMode(mode)); err != nil {
-		return f, err
-	}
-	f.probe()
-	return f, nil
-}
-
-// probe asks the file system of the folder which names it takes for one. What
-// cannot be asked, since it takes no accents, counts as told apart.
-func (f *folder) probe() {
-	one := func(have, other string) bool {
-		path := filepath.Join(f.root, have)
-		if os.WriteFile(path, nil, 0o600) != nil {
-			return false
-		}
-		_, err := os.Lstat(filepath.Join(f.root, other))
-		return errors.Join(err, os.Remove(path)) == nil
-	}
-	f.foldsCase = one(".velum-probe-A", ".velum-probe-a")
-	f.composes = one(".velum-probe-\u00E9", ".velum-probe-e\u0301")
+	return folder{root: root, mode: mode, done: map[string]bool{}}, os.MkdirAll(root, folderMode(mode))
 }
 
 // Close does nothing: every file is whole and in place.
@@ -143,17 +118,9 @@ func (f *folder) Close() error { return nil }
 // Abort does nothing, for the same reason.
 func (f *folder) Abort() {}
 
-// key returns what is the same for all ids of which one file would overwrite
-// the other.
-func (f *folder) key(id string) string {
-	if f.foldsCase {
-		id = strings.ToLower(strings.ToUpper(id))
-	}
-	if f.composes {
-		id = norm.NFC.String(id)
-	}
-	return id
-}
+// key is the same for all ids of which one file would overwrite the other on some system: macOS and Windows do not tell "a"
+// from "A", and macOS not an accent apart from its letter.
+func key(id string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(id))) }
 
 // folderMode lets those who may read the files enter the folder.
 func folderMode(file os.FileMode) os.FileMode { return 0o700 | file&0o044 | file&0o044>>2 }
@@ -164,15 +131,10 @@ func (f *folder) claim(id []byte) error {
 	if !safe(name) {
 		return &noteError{ID: fmt.Sprintf("%q", name), Cause: "its id is no safe file name", Remedy: "rename the note or write JSONL, CSV or Parquet"}
 	}
-	key := f.key(name)
-	if f.done[key] {
-		cause := "a second note with this id would overwrite the first"
-		if f.foldsCase || f.composes {
-			cause += " (this file system takes names that differ in case or in how accents are written for one)"
-		}
-		return &noteError{ID: name, Cause: cause, Remedy: "make ids unique or write JSONL, CSV or Parquet"}
+	if f.done[key(name)] {
+		return &noteError{ID: name, Cause: "a second note with this id, or one that differs in case or in how accents are written, would overwrite the first", Remedy: "make ids unique or write JSONL, CSV or Parquet"}
 	}
-	f.done[key] = true
+	f.done[key(name)] = true
 	return nil
 }
 

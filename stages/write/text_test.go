@@ -287,7 +287,7 @@ func TestTextFiles(t *testing.T) {
 			"a.csv", func(p string) (write.Text, error) {
 				return write.NewCSV(p, write.TextOptions{Unit: offset.UTF16, TextColumn: "curs"})
 			},
-			"id,curs,spans\r\n7|1|2,\"😀 \"\"l'Anna\"\"\r\n\u2028va\",\"" + strings.ReplaceAll(span("6", "10"), `"`, `""`) + "\"\r\n", 3,
+			"id,curs,spans\n7|1|2,\"😀 \"\"l'Anna\"\"\r\n\u2028va\",\"" + strings.ReplaceAll(span("6", "10"), `"`, `""`) + "\"\n", 3,
 		},
 	} {
 		path := filepath.Join(dir, tt.name)
