@@ -495,7 +495,10 @@ func TestNumbersOfAnArchive(t *testing.T) {
 // TestStrange: one file without the columns goes to the bad ones; if no file
 // has them, it is the options.
 func TestStrange(t *testing.T) {
-	dir := readtest.Archive(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "good.parquet"), readtest.Sample(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(dir, "a.parquet") // the first of all
 	readtest.WriteFile(t, path, []readtest.Column{{"note_id", parquet.Int(64), []any{int64(1)}}, {"tezt", parquet.String(), []any{"x"}}}, 1)
 	for _, f := range []*fence.Fence{nil, fenceFor(t, fence.Options{})} {

@@ -121,7 +121,7 @@ func TestFenceFaults(t *testing.T) {
 				}
 				name := step + "-" + fault
 				f := testFence(t, fence.Options{Timeout: 2 * time.Second, Memory: workerMemory})
-				a, err := archive.Scan(t.Context(), []string{readtest.Archive(t, name)}, input.Options{}, f)
+				a, err := archive.Scan(t.Context(), []string{archiveOf(t, name)}, input.Options{}, f)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -163,7 +163,7 @@ func TestFenceStall(t *testing.T) {
 		for _, step := range []string{"open", "batch"} {
 			t.Run(step+" "+fault, func(t *testing.T) {
 				t.Parallel()
-				dir := readtest.Archive(t, step+"-"+fault)
+				dir := archiveOf(t, step+"-"+fault)
 				o := fence.Options{Timeout: 500 * time.Millisecond, Patience: time.Minute}
 				if fault == "stop" {
 					o.Patience = time.Second
@@ -204,7 +204,7 @@ func TestFenceStall(t *testing.T) {
 func TestFenceEnded(t *testing.T) {
 	ended := make(chan struct{})
 	f := testFence(t, fence.Options{Ended: ended})
-	a, err := archive.Scan(t.Context(), []string{readtest.Archive(t, "batch-stop")}, input.Options{}, f)
+	a, err := archive.Scan(t.Context(), []string{archiveOf(t, "batch-stop")}, input.Options{}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestFenceSame(t *testing.T) {
 // the next unit has a worker.
 func TestFenceStopped(t *testing.T) {
 	f := testFence(t, fence.Options{})
-	a, err := archive.Scan(t.Context(), []string{readtest.Archive(t)}, input.Options{BatchNotes: 1}, f)
+	a, err := archive.Scan(t.Context(), []string{archiveOf(t)}, input.Options{BatchNotes: 1}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestFenceStopped(t *testing.T) {
 
 // TestFenceErrors: what is wrong with a file is said in the same words.
 func TestFenceErrors(t *testing.T) {
-	dir := readtest.Archive(t)
+	dir := archiveOf(t)
 	f := testFence(t, fence.Options{})
 	for _, o := range []input.Options{{Text: "txet"}, {ID: []string{"nowhere"}}, {Pass: []string{"nowhere"}}} {
 		_, plain := archive.Scan(t.Context(), []string{dir}, o, nil)
@@ -359,4 +359,16 @@ func BenchmarkFence(b *testing.B) {
 		src.Close()
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "notes/s")
+}
+
+// archiveOf writes good files and one of every name.
+func archiveOf(t testing.TB, names ...string) string {
+	dir := t.TempDir()
+	for i, name := range append(names, "good") {
+		data := readtest.Sample(t, parquet.KeyValueMetadata("file", fmt.Sprint(i)))
+		if err := os.WriteFile(filepath.Join(dir, name+".parquet"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

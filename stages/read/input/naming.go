@@ -123,14 +123,12 @@ func CleanID(id []byte) bool {
 	if len(id) == 0 || len(id) > MaxID {
 		return false
 	}
-	ascii := true
 	for _, c := range id {
 		if c < ' ' || c == 0x7F {
 			return false
 		}
-		ascii = ascii && c < utf8.RuneSelf
 	}
-	return ascii || utf8.Valid(id)
+	return utf8.Valid(id)
 }
 
 // maxID is the most bytes of an id. Ids are logged; a column of texts that
@@ -154,37 +152,12 @@ func Soundness(text []byte, most int) pipeline.Reason {
 	switch {
 	case len(text) > most:
 		return pipeline.TooLong
-	case !valid(text):
+	case !utf8.Valid(text):
 		return pipeline.BadEncoding
 	case bytes.IndexByte(text, 0) >= 0:
 		return pipeline.ControlText
 	}
 	return pipeline.Sound
-}
-
-// valid is utf8.Valid, which skips ASCII eight bytes at a time only until the
-// first accent; Spanish has one every forty bytes.
-func valid(text []byte) bool {
-	for len(text) > 0 {
-		if len(text) >= 8 {
-			word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-				uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-			if word&0x8080808080808080 == 0 {
-				text = text[8:]
-				continue
-			}
-		}
-		if text[0] < utf8.RuneSelf {
-			text = text[1:]
-			continue
-		}
-		r, size := utf8.DecodeRune(text)
-		if r == utf8.RuneError && size <= 1 {
-			return false
-		}
-		text = text[size:]
-	}
-	return true
 }
 
 // readyColumns gives a batch the columns, if this source has not filled it

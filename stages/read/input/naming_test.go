@@ -32,16 +32,23 @@ func TestJoinedIDs(t *testing.T) {
 	})
 }
 
-func TestValid(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		text := []byte(rapid.OneOf(rapid.String(), rapid.StringMatching("[a-zñé ]{0,40}")).Draw(rt, "text"))
-		if rapid.Bool().Draw(rt, "break") && len(text) > 0 {
-			text[rapid.IntRange(0, len(text)-1).Draw(rt, "at")] ^= byte(rapid.IntRange(1, 255).Draw(rt, "by"))
+// TestBoundsOfTexts has the bounds of what a text and an id may be.
+func TestBoundsOfTexts(t *testing.T) {
+	for text, want := range map[string]pipeline.Reason{
+		"": pipeline.Sound, "año 😀": pipeline.Sound, "123456789": pipeline.Sound, "1234567890": pipeline.TooLong, "\xff2345678901": pipeline.TooLong,
+		"a\xf1o": pipeline.BadEncoding, "a\xed\xa0\x80": pipeline.BadEncoding, "\x00\xff": pipeline.BadEncoding, "a\x00": pipeline.ControlText, "a\x01": pipeline.Sound,
+	} {
+		if got := Soundness([]byte(text), 9); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if got, want := valid(text), strings.ToValidUTF8(string(text), "?") == string(text); got != want {
-			rt.Fatalf("valid says %v", got)
+	}
+	for id, want := range map[string]bool{
+		"": false, "a": true, " ": true, "\x1f": false, "a\x7f": false, "é\u0080": true, "\xe9": false, strings.Repeat("x", 200): true, strings.Repeat("x", 201): false,
+	} {
+		if CleanID([]byte(id)) != want {
+			t.Errorf("id %q: %v", id, !want)
 		}
-	})
+	}
 }
 
 func TestPlainPath(t *testing.T) {

@@ -1,10 +1,15 @@
 package parquet
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/input"
@@ -29,6 +34,28 @@ func TestUnread(t *testing.T) {
 		t.Errorf("a place before the file: %v", err)
 	}
 	p.disk = durable.Witness{}
-	readtest.ReplaceByFolder(t, p.file)
-	readtest.WantUnread(t, p, path)
+	replaceByFolder(t, p.file)
+	wantUnread(t, p, path)
+}
+
+// replaceByFolder makes the descriptor of a file one of a folder, which the system refuses to read.
+func replaceByFolder(t *testing.T, file *os.File) {
+	t.Helper()
+	folder, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if err := unix.Dup3(int(folder.Fd()), int(file.Fd()), unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantUnread wants a source to say that its file could not be read, and not that it is damaged.
+func wantUnread(t *testing.T, src pipeline.Source, path string) {
+	t.Helper()
+	damage, ok := errors.AsType[*commit.DamageError](src.Next(new(pipeline.Batch)))
+	if !ok || !damage.Unread || damage.Path != path || !strings.Contains(damage.Cause, "cannot be read") {
+		t.Errorf("%v", damage)
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -180,25 +179,4 @@ func IsDamage(err error) bool {
 type unitSource interface {
 	pipeline.Source
 	io.Closer
-}
-
-// checkUnread wants a source to say that its file could not be read, and not that it is damaged.
-func WantUnread(t *testing.T, src pipeline.Source, path string) {
-	t.Helper()
-	damage, ok := errors.AsType[*commit.DamageError](src.Next(new(pipeline.Batch)))
-	if !ok || !damage.Unread || damage.Path != path || !strings.Contains(damage.Cause, "cannot be read") {
-		t.Errorf("%v", damage)
-	}
-}
-
-// Archive writes good files and one of every name.
-func Archive(t testing.TB, names ...string) string {
-	dir := t.TempDir()
-	for i, name := range append(names, "good") {
-		data := Sample(t, parquet.KeyValueMetadata("file", fmt.Sprint(i)))
-		if err := os.WriteFile(filepath.Join(dir, name+".parquet"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
