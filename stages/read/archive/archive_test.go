@@ -152,7 +152,7 @@ func TestNobodyAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]string{"b": "a", "c": "bell\a\x1b[2J\nline", "d": "broken \xff" + strings.Repeat("long", 100)}
-	data = readtest.PatchFooter(t, data, func(m *format.FileMetaData) {
+	data = withFooter(t, data, func(m *format.FileMetaData) {
 		for i := range m.Schema {
 			e := &m.Schema[i]
 			if name, ok := names[e.Name]; ok {
@@ -212,7 +212,7 @@ func TestNullMonth(t *testing.T) {
 				t.Fatal(err)
 			}
 			if month == first {
-				data = readtest.PatchFooter(t, data, func(m *format.FileMetaData) { m.Schema[3].LogicalType.Value = &format.NullType{} })
+				data = withFooter(t, data, func(m *format.FileMetaData) { m.Schema[3].LogicalType.Value = &format.NullType{} })
 			}
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 func TestRows(t *testing.T) {
@@ -167,5 +169,55 @@ func TestPatientTypes(t *testing.T) {
 		if got := patientTypes.accept(column, &b); got != c.want || b.Kind != pipeline.BytesColumn {
 			t.Errorf("%v %v: %v", c.kind, c.l, got)
 		}
+	}
+}
+
+// TestSameShape: columns mean the same in the words of old and of new writers.
+func TestSameShape(t *testing.T) {
+	shape := func(change func(e *format.SchemaElement)) input.Shape {
+		e := format.SchemaElement{Name: "x", Type: thrift.New(format.Int64), RepetitionType: thrift.New(format.Optional)}
+		change(&e)
+		c := &fileColumn{name: "x", elements: []format.SchemaElement{e}}
+		if _, ok := c.walk(c.elements, 0, nil, 0, 0); !ok {
+			t.Fatal("no column")
+		}
+		return shapeOf(c)
+	}
+	millis := &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()}
+	both := shape(func(e *format.SchemaElement) {
+		e.LogicalType.Value, e.ConvertedType = millis, thrift.New(deprecated.TimestampMillis)
+	})
+	for what, c := range map[string]struct {
+		change func(e *format.SchemaElement)
+		same   bool
+	}{
+		"the old words alone":  {func(e *format.SchemaElement) { e.ConvertedType = thrift.New(deprecated.TimestampMillis) }, true},
+		"the new words alone":  {func(e *format.SchemaElement) { e.LogicalType.Value = millis }, true},
+		"a length of no sense": {func(e *format.SchemaElement) { e.LogicalType.Value, e.TypeLength = millis, thrift.New(int32(8)) }, true},
+		"required": {func(e *format.SchemaElement) {
+			e.LogicalType.Value, e.RepetitionType = millis, thrift.New(format.Required)
+		}, true},
+		"another unit": {func(e *format.SchemaElement) { e.ConvertedType = thrift.New(deprecated.TimestampMicros) }, false},
+		"a number":     {func(e *format.SchemaElement) {}, false},
+		"another name": {func(e *format.SchemaElement) { e.LogicalType.Value, e.Name = millis, "y" }, true}, // a table may call it otherwise
+		"a list": {func(e *format.SchemaElement) {
+			e.LogicalType.Value, e.RepetitionType = millis, thrift.New(format.Repeated)
+		}, false},
+	} {
+		if got := SameShape(both, shape(c.change)); got != c.same {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	fixed := func(n int32) input.Shape {
+		return shape(func(e *format.SchemaElement) {
+			e.Type, e.TypeLength = thrift.New(format.FixedLenByteArray), thrift.New(n)
+		})
+	}
+	if SameShape(fixed(4), fixed(5)) || !SameShape(fixed(4), fixed(4)) {
+		t.Error("lengths of values")
+	}
+	broken := input.Shape{Type: []byte("x")}
+	if SameShape(broken, both) || !SameShape(broken, broken) {
+		t.Error("what is no type")
 	}
 }

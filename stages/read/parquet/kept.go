@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"unicode/utf8"
@@ -105,26 +104,28 @@ func columnOf(s input.Shape) (*fileColumn, error) {
 	return c, nil
 }
 
-// sameShape tells whether two columns mean the same, whatever the words of
+// SameShape tells whether two columns mean the same, whatever the words of
 // their writers.
-func SameShape(a, b input.Shape) bool {
-	switch {
-	case a.Kind != b.Kind:
-		return false
-	case bytes.Equal(a.Type, b.Type):
-		return true
+func SameShape(a, b input.Shape) bool { return a.Kind == b.Kind && bytes.Equal(meaning(a), meaning(b)) }
+
+// meaning is the type of a column in the words of today: types that old writers gave in others, and lengths that say nothing,
+// are left out.
+func meaning(s input.Shape) []byte {
+	c, err := columnOf(s)
+	if err != nil {
+		return s.Type
 	}
-	x, err1 := columnOf(a)
-	y, err2 := columnOf(b)
-	if err1 != nil || err2 != nil || len(x.elements) != len(y.elements) {
-		return false
-	}
-	for i := range x.elements {
-		if meaning(&x.elements[i]) != meaning(&y.elements[i]) {
-			return false
+	m := format.FileMetaData{}
+	for _, e := range c.elements {
+		if l := logical(&e); l != nil {
+			e.LogicalType.Value, e.ConvertedType.Valid = l, false
 		}
+		e.TypeLength.Valid = e.TypeLength.Valid && e.Type.V == format.FixedLenByteArray
+		e.Scale.Valid, e.Precision.Valid = false, false
+		m.Schema = append(m.Schema, e)
 	}
-	return true
+	data, _ := thrift.Marshal(new(thrift.CompactProtocol), m) // it was read from there
+	return data
 }
 
 // TimeOf tells whether a column that is kept holds dates or timestamps, and
@@ -170,20 +171,6 @@ func dayIn(e *format.SchemaElement) (unit int64, isTime bool) {
 		return 0, true
 	}
 	return 0, false
-}
-
-func meaning(e *format.SchemaElement) string {
-	length := int32(0)
-	if e.Type.Valid && e.Type.V == format.FixedLenByteArray {
-		length = e.TypeLength.V
-	}
-	what := ""
-	if l := logical(e); l != nil {
-		what = l.String()
-	} else if e.ConvertedType.Valid {
-		what = fmt.Sprint(e.ConvertedType.V)
-	}
-	return fmt.Sprintf("%v %d %d %v %d %q %s", e.Type.Valid, e.Type.V, length, e.RepetitionType.V, children(e), e.Name, what)
 }
 
 // newColumn makes a column of a batch.

@@ -326,7 +326,7 @@ func TestDamage(t *testing.T) {
 	flipped := slices.Clone(sound)
 	at := bytes.Index(flipped, []byte("note number 7")) // the file is not compressed
 	flipped[at] ^= 1
-	meta := func(change func(m *format.FileMetaData)) []byte { return readtest.PatchFooter(t, sound, change) }
+	meta := func(change func(m *format.FileMetaData)) []byte { return patchFooter(t, sound, change) }
 	for _, tt := range []struct {
 		name string
 		data []byte
@@ -555,7 +555,7 @@ func TestLies(t *testing.T) {
 				"another file": func(m *format.FileMetaData) { m.RowGroups[1].Columns[1].FilePath = "y.parquet" },
 				"another type": func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Type = format.Int64 },
 			} {
-				if err := os.WriteFile(path, readtest.PatchFooter(t, sound, lie), 0o600); err != nil {
+				if err := os.WriteFile(path, patchFooter(t, sound, lie), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				p, err := New(path, 0, -1, input.Options{})

@@ -3,18 +3,14 @@ package readtest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -141,25 +137,6 @@ func Sample(t testing.TB, options ...parquet.WriterOption) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// patchFooter changes the footer of a file.
-func PatchFooter(t testing.TB, data []byte, change func(m *format.FileMetaData)) []byte {
-	t.Helper()
-	size := int(binary.LittleEndian.Uint32(data[len(data)-8:]))
-	body, footer := data[:len(data)-8-size], data[len(data)-8-size:len(data)-8]
-	var m format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &m); err != nil {
-		t.Fatal(err)
-	}
-	change(&m)
-	out, err := thrift.Marshal(new(thrift.CompactProtocol), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := append(slices.Clone(body), out...)
-	all = binary.LittleEndian.AppendUint32(all, uint32(len(out)))
-	return append(all, "PAR1"...)
 }
 
 // unitNotes reads what an archive has opened to its end, and closes it.
