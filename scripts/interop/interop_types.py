@@ -63,7 +63,7 @@ def write(out):
      nothing=pl.Series([None]*N), categorical=pl.Series(some(['a','b']),dtype=pl.Categorical), enum=pl.Series(some(['a','b']),dtype=pl.Enum(['a','b'])), dt_ms=pl.Series(some([t0]),dtype=pl.Datetime('ms')), dt_us=pl.Series(some([t0]),dtype=pl.Datetime('us')), dt_ns=pl.Series(some([t0]),dtype=pl.Datetime('ns')), dt_zone=pl.Series(some([t0]),dtype=pl.Datetime('us')).dt.replace_time_zone('Europe/Madrid'),
      date=pl.Series(some([t0.date()])), time=pl.Series(some([t0.time()])), dur=pl.Series(some([dt.timedelta(hours=1)])), dec=pl.Series(some([D('1.25')]),dtype=pl.Decimal(10,2)), u8=pl.Series(some([1]),dtype=pl.UInt8), i8=pl.Series(some([-1]),dtype=pl.Int8), u64=pl.Series(some([2**63]),dtype=pl.UInt64), i128=pl.Series(some([5]),dtype=pl.Int64), bin=pl.Series(some([b'\xff'])), lst=pl.Series(some([[1,None],[]])), arr=pl.Series(some([[1,2]]),dtype=pl.Array(pl.Int32,2)), strct=pl.Series(some([{'a':1,'b':['x']}])), f32=pl.Series(some([1.5]),dtype=pl.Float32), boo=pl.Series(some([True])))
     p.write_parquet(out+'/polars.parquet')
-    p.write_parquet(out+'/polars-gzip.parquet', compression='gzip')
+    p.write_parquet(out+'/polars-plain.parquet', compression='uncompressed')
     # duckdb
     db=duckdb.connect()
     db.execute("set timezone='Europe/Madrid'")
