@@ -149,3 +149,66 @@ func TestFull(t *testing.T) {
 		t.Error("10 MiB of a document do not fill a batch")
 	}
 }
+
+// FuzzDocuments: whatever a file holds, its documents are stepped over as they are read, their fields can be asked for, and
+// reading goes on where it was left.
+func FuzzDocuments(f *testing.F) {
+	for _, s := range []string{
+		`{"resourceType":"Patient","id":"1"}` + "\n\n" + `{"resourceType":"Observation","subject":{"reference":"Patient/1"}}`,
+		"MSH|^~\\&|A|B|||20260101||ORU^R01|7|P|2.5\rPID|||1||Puig^Ada\rOBX|1|TX|||dolor\rMSH|^~\\&|A|B|||20260101||ORU^R01|8|P|2.5\r",
+		`<ClinicalDocument xmlns="urn:hl7-org:v3"><id root="1"/></ClinicalDocument>`, "{\n}", "MSH|", "", "\xef\xbb\xbf{", "\x0bMSH|^~\\&|\x1c\r",
+	} {
+		f.Add([]byte(s), uint8(0))
+		f.Add([]byte(s), uint8(1))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte, as uint8) {
+		path := filepath.Join(dir, "x")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := options()
+		o.Format = []string{"", "fhir", "hl7", "cda"}[as%4]
+		open := func() *Documents {
+			d, err := Open(path, o)
+			if err != nil {
+				t.Skip("not opened")
+			}
+			return d
+		}
+		d, skipped := open(), open()
+		defer d.Close()
+		defer skipped.Close()
+		for n := 0; ; n++ {
+			at, line := d.Ahead()
+			_, err := d.Row()
+			size, err2 := skipped.Skip()
+			if (err == nil) != (err2 == nil) {
+				t.Fatalf("document %d: read %v, stepped over %v", n, err, err2)
+			}
+			if err != nil {
+				return
+			}
+			if len(d.doc) != size {
+				t.Fatalf("document %d has %d bytes, stepped over %d", n, len(d.doc), size)
+			}
+			for k := range len(o.ID) + 1 + len(d.columns) {
+				if _, _, ok := d.Field(k); ok && k == len(o.ID) && d.Reason() != pipeline.Sound {
+					t.Fatalf("document %d is not sound and has a text", n)
+				}
+			}
+			if at < 0 {
+				continue
+			}
+			again := open()
+			doc := bytes.Clone(d.doc)
+			if err := again.GoTo(at, line); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := again.Row(); err != nil || !bytes.Equal(again.doc, doc) {
+				t.Fatalf("document %d is another when reading begins there: %v", n, err)
+			}
+			again.Close()
+		}
+	})
+}
