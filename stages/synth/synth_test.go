@@ -441,7 +441,8 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// TestLengths has the percentiles of the law as they are reckoned by hand, and none so near to a half that another machine rounds it otherwise.
+// TestLengths has the percentiles of the law as they are reckoned by hand, and none so near to a half that another machine rounds it
+// otherwise.
 func TestLengths(t *testing.T) {
 	for k, want := range map[int]int{0: 1, 1: 2, 3: 3, 15: 6, 31: 12, 32: 12, 33: 13, 47: 23, 60: 57, 62: 82, 63: 125} {
 		if got := length(k); got != want {
