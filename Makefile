@@ -15,7 +15,7 @@ BUILD      = $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.versi
 # what make release does: nothing leaves this machine; with a tag and a token, RELEASE= publishes and signs
 RELEASE   ?= --snapshot --skip=sign,publish
 
-.PHONY: help build run test race fuzz torture lint work bench archive price transfer models english papers schema release wheel python interop cloud clean
+.PHONY: help build run test race fuzz torture lint work bench archive price transfer models english reports papers schema release wheel python interop cloud clean
 .DEFAULT_GOAL = build
 
 help: ## these lines
@@ -79,8 +79,11 @@ models: build ## the embedded models, and the sample archive, again (../shared/d
 	rm -rf $(SAMPLE) $(SAMPLE).gold
 	bin/velum teach synth --notes 3100 --seed 2026 --split train --reports 0.008 --months 2 --out $(SAMPLE) --to archive
 
-english: build ## a CRF for notes in English, from the hands in scripts/data/hands-en: ENGLISH=--left-out scores hands that it has not heard
+english: build ## a CRF and a network for notes in English, from the hands in scripts/data/hands-en: ENGLISH=--left-out scores hands that it has not heard
 	python3 scripts/data/english.py $(ENGLISH)
+
+reports: build ## out/models/reports.velum: three networks and a CRF for reports with MEDDOCAN's labels, some hours (../shared/data); run --model takes it
+	scripts/data/models.sh reports
 
 papers: build ## the papers' models by name, as the papers measured them (../shared/data): PAPERS="--only v ngrid"
 	python3 scripts/bench/papers.py $(PAPERS)
