@@ -15,12 +15,11 @@ import (
 )
 
 func init() {
-	cobra.AddTemplateFuncs(map[string]any{"prose": console.Prose, "hang": console.Wrap, "flags": flagTable, "topics": func() string { return strings.Join(topicNames(), ", ") }})
-}
-
-// flagTable is the flags with what they do.
-func flagTable(f *pflag.FlagSet) string {
-	return strings.TrimRight(f.FlagUsagesWrapped(console.Width), "\n")
+	cobra.AddTemplateFuncs(map[string]any{
+		"prose": console.Prose, "hang": console.Wrap,
+		"flags": func(f *pflag.FlagSet) string { return strings.TrimRight(f.FlagUsagesWrapped(console.Width), "\n") },
+		"topics": func() string { return strings.Join(topicNames(), ", ") },
+	})
 }
 
 // wrongFlag says what is wrong with the flags of a command, and names the one

@@ -120,7 +120,7 @@ func masking(do func(a *app, c *cobra.Command, f *run.Options) error) verb {
 }
 
 func masksOrShards(a *app, c *cobra.Command, f *run.Options) error {
-	if f.Plan != "" || f.Shard != "" {
+	if f.Plan != "" {
 		return run.Shard(c.Context(), a.Console, a.planned, f)
 	}
 	return run.Mask(c.Context(), a.Console, a.config, f)

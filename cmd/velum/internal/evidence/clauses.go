@@ -2,7 +2,6 @@ package evidence
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -85,10 +84,4 @@ func clausesOf(answers map[string]*Fact) (all []Clause) {
 		all = append(all, k)
 	}
 	return all
-}
-
-// sectionOf is the section with a fact.
-func sectionOf(fact string) string {
-	all := asked().questions
-	return all[slices.IndexFunc(all, func(q question) bool { return q.fact == fact })].section
 }

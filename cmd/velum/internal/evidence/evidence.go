@@ -177,19 +177,8 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 
 // said prints where a dossier lies, and how much of it is answered.
 func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidence) error {
-	answered, asked, clauses := 0, 0, 0
-	for i := range r.Sections {
-		for _, f := range r.Sections[i].Facts {
-			if asked++; f.Missing == "" {
-				answered++
-			}
-		}
-	}
-	for _, k := range r.Clauses {
-		if len(k.Missing) == 0 {
-			clauses++
-		}
-	}
+	facts := r.Facts()
+	answered, asked, clauses := len(r.Answered(facts)), len(facts), len(r.Met())
 	name := filepath.Join(s.private, audit.EvidenceDir, e.ID()+".html")
 	if c.JSON {
 		return c.WriteJSON(struct {

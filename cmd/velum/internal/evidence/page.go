@@ -63,7 +63,10 @@ func (r *Record) Light() []Value {
 }
 
 // Section is the section that a fact stands in.
-func (r *Record) Section(fact string) string { return sectionOf(fact) }
+func (r *Record) Section(fact string) string {
+	all := asked().questions
+	return all[slices.IndexFunc(all, func(q question) bool { return q.fact == fact })].section
+}
 
 // IsNumber tells whether a column of a table has figures.
 func (f Fact) IsNumber(column int) bool {

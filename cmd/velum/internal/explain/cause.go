@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -102,7 +103,7 @@ func (e *explaining) causes(w *Word, v *believed, keeps []bool) {
 	}
 	for _, step := range e.said.Steps {
 		for _, s := range step.Removed {
-			if over(s, w) && (step.Name != "merge" || !anyOver(step.Added, w)) {
+			if over(s, w) && (step.Name != "merge" || !slices.ContainsFunc(step.Added, func(s Span) bool { return over(s, w) })) {
 				say(Cause{Code: causeTaken, Category: s.Category, By: step.Name})
 			}
 		}
@@ -112,15 +113,6 @@ func (e *explaining) causes(w *Word, v *believed, keeps []bool) {
 }
 
 func over(s Span, w *Word) bool { return s.Start < w.End && w.Start < s.End }
-
-func anyOver(spans []Span, w *Word) bool {
-	for _, s := range spans {
-		if over(s, w) {
-			return true
-		}
-	}
-	return false
-}
 
 // byPatterns says why no pattern masked a word.
 func (e *explaining) byPatterns(w *Word, say func(Cause)) {
