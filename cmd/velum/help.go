@@ -17,7 +17,7 @@ import (
 func init() {
 	cobra.AddTemplateFuncs(map[string]any{
 		"prose": console.Prose, "hang": console.Wrap,
-		"flags": func(f *pflag.FlagSet) string { return strings.TrimRight(f.FlagUsagesWrapped(console.Width), "\n") },
+		"flags":  func(f *pflag.FlagSet) string { return strings.TrimRight(f.FlagUsagesWrapped(console.Width), "\n") },
 		"topics": func() string { return strings.Join(topicNames(), ", ") },
 	})
 }
