@@ -78,6 +78,15 @@ func foldWords(dst []byte, text []byte) []byte {
 	first := len(dst)
 	pending := false
 	for i := 0; i < len(text); {
+		if c := ascii[text[i]]; c != 0xFF && c != gap {
+			if pending {
+				dst = append(dst, gap)
+				pending = false
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
 		c, width := fold(text, i)
 		i += width
 		switch c {
