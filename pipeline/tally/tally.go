@@ -40,7 +40,6 @@ const (
 	LowScore   Of = "low_score"        // matches below the least score of their category; has no second part
 
 	Calendar Of = "calendar" // of words that fix a date, where dates move: see CalendarHidden
-	Order    Of = "order"    // pairs of notes, one behind the other, where dates move: see OrderRising
 
 	VainList     Of = "vain_list"     // masked words that a safe list has, by list
 	VainCategory Of = "vain_category" // the same, by category
@@ -55,10 +54,7 @@ const (
 )
 
 // Second parts of Order.
-const (
-	OrderRising  = "rising"  // of which the second is younger
-	OrderFalling = "falling" // older
-)
+const ()
 
 // What names of DoubtBy begin with; the name of the part and the bin follow.
 const (

@@ -77,9 +77,8 @@ type Masker struct {
 	o         Options
 	operators [][]Operator // by category: its chain
 	beginners []beginner
-	mover     *shift   // moves the columns of dates; nil: nobody does
-	follower  follower // of notes whose dates move
-	counts    []int64  // by category and place in its chain, the placeholder behind the last
+	mover     *shift  // moves the columns of dates; nil: nobody does
+	counts    []int64 // by category and place in its chain, the placeholder behind the last
 	note      Note
 	lift      []int            // by category: which of o.Lift it is, from 1
 	lifted    [][]byte         // by category that is lifted: what stands for its first value in the note at hand
@@ -146,7 +145,6 @@ func (m *Masker) do(b *pipeline.Batch) error {
 		return errNoSpans
 	}
 	m.columns(b)
-	m.follower.start()
 	if len(b.Lifted) != len(m.lifted) {
 		b.Lifted = make([]pipeline.Bytes, len(m.lifted))
 	}
@@ -216,8 +214,6 @@ func (m *Masker) one(b *pipeline.Batch, i int) {
 	if !sound {
 		b.Masked.Data, b.Places.Items = b.Masked.Data[:masked], b.Places.Items[:places]
 		b.Quarantine(i, pipeline.Panicked)
-	} else if m.mover != nil {
-		m.follow()
 	}
 }
 
@@ -300,9 +296,8 @@ func fit(text []byte, spans []pipeline.Span) bool {
 // Counts says how often each operator replaced a value: what an operator could
 // not read went to the next of its chain, in the end to the placeholder.
 type Counts struct {
-	mu    sync.Mutex
-	by    map[Use]int64
-	order Order
+	mu sync.Mutex
+	by map[Use]int64
 }
 
 // Use is an operator at work on a category.
@@ -321,27 +316,14 @@ func (c *Counts) Take() map[Use]int64 {
 	return by
 }
 
-// TakeOrder returns how notes followed each other so far, and sets it to zero. Notes are
-// only counted where dates move.
-func (c *Counts) TakeOrder() Order {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	o := c.order
-	c.order = Order{}
-	return o
-}
-
 // add takes over the counts of a worker's batch.
 func (c *Counts) add(m *Masker) {
-	o := m.follower.Order
-	m.follower.Order = Order{}
 	defer clear(m.counts)
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.order.Rising, c.order.Falling = c.order.Rising+o.Rising, c.order.Falling+o.Falling
 	for k, n := range m.counts {
 		if n == 0 {
 			continue

@@ -20,7 +20,7 @@ type Range struct {
 	From, To int32    // days since 1970-01-01
 	Patients []uint64 // keyed marks of those patients, rising
 
-	Stretches bool // parts of the output are of less than half of it each, so that each tells days; what is added later is
+	Stretches bool // pieces of the output, which are told by part or place, are of less than half of it, so that each tells days
 }
 
 // leastRange is how many times longer than the edge a range must be: of a shorter one the window would leave too little.
@@ -28,27 +28,32 @@ const leastRange = 3
 
 // Days takes in the days of the notes of an archive: the pass before a run that trims. It is a pipeline.Sink.
 type Days struct {
+	Mixed    bool // the notes leave in another order than they come; else their place tells that of each batch
 	m        *Masker
 	of       map[uint64][2]int32 // first and last day of each patient
 	from, to int32
-	units    []int32  // days between the first and the last note of each unit
-	unit     [2]int32 // first and last day of the one at hand
+	pieces   []int32  // days between the first and the last note of each piece
+	piece    [2]int32 // first and last day of the one at hand
+	notes    int      // of it
 }
 
 // NewDays returns Days without notes. The error is ErrNoKey.
 func NewDays(o *Options) (*Days, error) {
 	m, err := NewMasker(*o)
 	d := &Days{m: m, of: map[uint64][2]int32{}, from: math.MaxInt32, to: math.MinInt32}
-	d.EndUnit()
+	d.EndPiece()
 	return d, err
 }
 
-// EndUnit says that the notes that follow are of another unit.
-func (d *Days) EndUnit() {
-	if d.unit[0] <= d.unit[1] && len(d.of) > 0 {
-		d.units = append(d.units, d.unit[1]-d.unit[0])
+// leastPiece is how many notes a piece must have to tell anything: of so many on drawn days none lie within half of a range.
+const leastPiece = 30
+
+// EndPiece says that the notes that follow are told from those before, by their part or their place.
+func (d *Days) EndPiece() {
+	if d.notes >= leastPiece {
+		d.pieces = append(d.pieces, d.piece[1]-d.piece[0])
 	}
-	d.unit = [2]int32{math.MaxInt32, math.MinInt32}
+	d.piece, d.notes = [2]int32{math.MaxInt32, math.MinInt32}, 0
 }
 
 // Put implements pipeline.Sink.
@@ -60,7 +65,7 @@ func (d *Days) Put(b *pipeline.Batch) error {
 			continue
 		}
 		d.from, d.to = min(d.from, n.Day), max(d.to, n.Day)
-		d.unit = [2]int32{min(d.unit[0], n.Day), max(d.unit[1], n.Day)}
+		d.piece, d.notes = [2]int32{min(d.piece[0], n.Day), max(d.piece[1], n.Day)}, d.notes+1
 		if len(n.Patient) > 0 {
 			p, _ := d.m.window()
 			s, ok := d.of[p]
@@ -70,13 +75,16 @@ func (d *Days) Put(b *pipeline.Batch) error {
 			d.of[p] = [2]int32{min(s[0], n.Day), max(s[1], n.Day)}
 		}
 	}
+	if !d.Mixed {
+		d.EndPiece()
+	}
 	return nil
 }
 
 // Range returns what is known of the archive by now, and whether it is long enough for anything to be trimmed.
 func (d *Days) Range(edge int) (r *Range, long bool) {
 	r = &Range{From: d.from, To: d.to}
-	for _, n := range d.units {
+	for _, n := range d.pieces {
 		r.Stretches = r.Stretches || int64(n) < (int64(d.to)-int64(d.from))/2
 	}
 	days := int64(d.to) - int64(d.from) + 1

@@ -80,6 +80,30 @@ func TestRange(t *testing.T) {
 	if _, long := found.Range(days/3 + 1); long {
 		t.Error("a range of less than three edges is trimmed")
 	}
+	if r.Stretches {
+		t.Error("all days of one patient after the other are a stretch")
+	}
+	for _, mixed := range []bool{true, false} { // months one behind the other, in one unit
+		sorted, err := mask.NewDays(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sorted.Mixed = mixed
+		for month := range int32(12) {
+			var whose []string
+			var when []int32
+			for day := range int32(30) {
+				whose, when = append(whose, fmt.Sprint(day)), append(when, 30*month+day)
+			}
+			if err := sorted.Put(dated(whose, when)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sorted.EndPiece()
+		if r, _ := sorted.Range(edge); r.Stretches == mixed {
+			t.Errorf("months in a row, mixed %t: stretches %t", mixed, r.Stretches)
+		}
+	}
 	o.Range = r
 	step, err := mask.New(o)
 	if err != nil {

@@ -33,9 +33,6 @@ func TakeFound(to *tally.Counts, found *flow.Found) {
 	to.Note(tally.Calendar, tally.CalendarHidden, calendar.Hidden)
 	to.Note(tally.Calendar, tally.CalendarNotes, calendar.Notes)
 	to.Note(tally.Calendar, tally.CalendarKeeping, calendar.Keeping)
-	order := found.Mask.TakeOrder()
-	to.Note(tally.Order, tally.OrderRising, order.Rising)
-	to.Note(tally.Order, tally.OrderFalling, order.Falling)
 	for use, n := range found.Mask.Take() {
 		NoteOperator(to, use, n)
 	}

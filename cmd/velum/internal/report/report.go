@@ -59,8 +59,8 @@ type Report struct {
 	Risk       *Risk       `json:"risk,omitempty"`
 	Trend      *Trend      `json:"months,omitempty"`
 
-	Calendar *reportCalendar `json:"calendar,omitempty"`
-	Order    *reportOrder    `json:"order,omitempty"`
+	Calendar  *reportCalendar `json:"calendar,omitempty"`
+	Stretches bool            `json:"stretches,omitempty"` // dates move, and rows stand in the order of their days, or parts are of stretches of them
 
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
@@ -292,10 +292,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose, Options: chosen(in.Config)},
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
-	r.Calendar, r.Order = calendarOf(c.Tally, r.Configuration.Dates), orderOf(c.Tally, r.Configuration.Dates)
-	if r.Order != nil {
-		r.Order.Stretches = in.Stretches
-	}
+	r.Calendar, r.Stretches = calendarOf(c.Tally, r.Configuration.Dates), in.Stretches
 	if in.Dial != nil {
 		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
 	}
@@ -487,10 +484,7 @@ func (r *Report) judge() {
 	if n.Read == 0 {
 		r.find(amber, "find empty")
 	}
-	if r.Order != nil && r.Order.Sorted {
-		r.find(red, "find sorted", percent(r.Order.Share))
-	}
-	if r.Order != nil && r.Order.Stretches {
+	if r.Stretches {
 		r.find(red, "find stretches")
 	}
 	if r.Rare != nil && r.Rare.Alone > 0 {
@@ -581,7 +575,7 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Damaged, p.Rows, p.Files = nil, nil, 0 // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
-	p.Leak, p.Calendar, p.Order, p.Trend, p.Configuration.Options = nil, nil, nil, nil, nil
+	p.Leak, p.Calendar, p.Trend, p.Configuration.Options, p.Stretches = nil, nil, nil, nil, false
 	p.Risk = r.Risk.public()
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {

@@ -384,12 +384,7 @@ func TestReportLights(t *testing.T) {
 		{"panic", func(m *commit.Manifest, _ *Input) { m.Reasons = map[string]int64{"panicked": 1} }, amber, "(panicked)"},
 		{"drift", func(_ *commit.Manifest, in *Input) { in.Drift = make([]archive.Drift, 1) }, amber, "differ in 1 place"},
 		{"duplicates", func(_ *commit.Manifest, in *Input) { in.Duplicates = new(int64); *in.Duplicates = 1 }, amber, "1 note with the id"},
-		{"sorted, where no dates move", func(m *commit.Manifest, _ *Input) { tally(m, "order/rising", 100) }, green, ""},
-		{"sorted", func(m *commit.Manifest, in *Input) {
-			tally(m, "order/rising", 62)
-			tally(m, "order/falling", 22)
-			in.Config = research
-		}, red, "73.8\u202f% of neighbours go one way"},
+		{"stretches", func(_ *commit.Manifest, in *Input) { in.Stretches = true }, red, "each part of the output is of a stretch of time"},
 		{"shares of a selection are no matter of privacy", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{Notes: 3} }, green, ""},
 	} {
 		m := wellDone()
@@ -397,7 +392,7 @@ func TestReportLights(t *testing.T) {
 		tt.change(m, in)
 		r := New(m, in)
 		want := r.Light // of the public page
-		if r.Order != nil && r.Order.Sorted || r.Risk.Many || slices.ContainsFunc(r.Risk.Unlike, func(s Shift) bool { return s.Beyond }) {
+		if r.Stretches || r.Risk.Many || slices.ContainsFunc(r.Risk.Unlike, func(s Shift) bool { return s.Beyond }) {
 			want = amber // unread
 			if in.Reading != nil {
 				want = green

@@ -670,7 +670,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 
 // OutputVersion changes whenever the same input, options and model give other
 // bytes, so that a new velum does not take an old one's units for its own.
-const OutputVersion = "velum output 14 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 15 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
 // mark of the file, since 3 not one of its content.

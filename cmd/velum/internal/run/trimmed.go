@@ -45,14 +45,16 @@ func (m *masking) trims(ctx context.Context) error {
 		return err
 	}
 	for i := range m.archive.Units {
-		src, err := m.archive.Open(&m.archive.Units[i])
+		u := &m.archive.Units[i]
+		days.Mixed = m.archive.Mixes(u)
+		src, err := m.archive.Open(u)
 		if err == nil {
 			err = errors.Join(pipeline.Run(ctx, src, nil, days, nil), src.Close())
 		}
 		if _, damaged := errors.AsType[*commit.DamageError](err); err != nil && !damaged {
 			return err // of a damaged unit the run says so, and sets it aside
 		}
-		days.EndUnit()
+		days.EndPiece()
 	}
 	long := false
 	if m.Range, long = days.Range(edge); !long {
