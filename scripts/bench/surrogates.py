@@ -5,6 +5,7 @@
   scripts/bench/surrogates.py linkage   --tool mask.test [--table]     candidates found from surrogates alone
   scripts/bench/surrogates.py leftovers --tool mask.test [--table]     names that were missed, told from surrogates
   scripts/bench/surrogates.py kept      --tool mask.test [--table]     whether sex and language of a name stay
+  scripts/bench/surrogates.py crf       --tool mask.test --velum VELUM  strict F1 of a CRF that learned from surrogates
 
 The archive has --patients patients with --notes notes each: real sentences of hospitals (nubes-phi, those without a span) and of
 notes in Catalan around names of people who are drawn by INE's frequencies. --table gives velum INE's table of names (mask.names).
@@ -12,6 +13,8 @@ The outsider has the tables, velum itself under keys of their own, and the publi
 linkage: how surrogates go by names is counted over 6,000 people of the outsider's own; each patient's mentions then speak for and against
 each candidate of the list (sex and name). leftovers: --misses of the names stay, half in all notes of a patient and half one by one;
 a logistic regression learns on an archive of the outsider's own. Intervals draw patients again. Needs ../shared/data.
+crf: of nubes-phi and notes-voices a third of the documents and writers is left out, in turn; one CRF learns from the others as they are, one
+with the policy research in place of their spans, and both tag what was left out, as it is. --only gives some categories surrogates alone, --source takes one of the two.
 """
 import argparse, collections, csv, functools, gzip, hashlib, io, json, math, os, random, re, statistics, subprocess, tempfile, unicodedata
 
@@ -448,9 +451,95 @@ def kept(a):
     print(f"{a.policy}{', INE table' if a.table else ''}: sex {same / known:.4f} of {known}, language of surnames {tongue / told:.4f} of {told}, correlation of log frequency {statistics.correlation(*often):.3f}", flush=True)
 
 
+RESEARCH = "surrogate strategy=markov; DATE=shift scope=patient days=3650; AGE=age over=89 class=5"
+
+
+def marked():
+    """real and invented notes with their spans: source, whose they are, text, [(start, end, label)]"""
+    with gzip.open(os.path.join(DATA, "unlabelled-es-clinical", "nubes.jsonl.gz"), "rt", encoding="utf-8") as f:
+        texts = {d["id"]: d["text"].split("\n") for d in map(json.loads, f)}
+    for row in open(os.path.join(DATA, "labelled", "nubes-phi", "train.tsv"), encoding="utf-8"):
+        f = row.rstrip("\n").split("\t")
+        if row[0] != "#" and f[0] in texts and (f[2] or int(hashlib.sha256(row.encode()).hexdigest(), 16) % 5 == 0):
+            spans = [s.split(":") for s in f[2].split()]
+            yield "nubes-phi", f[0], texts[f[0]][int(f[1])], [(int(a), int(b), "SANITARY_CARD_ID" if c == "ID" else c) for c, a, b in spans]
+    for d in map(json.loads, open(os.path.join(DATA, "labelled", "notes-voices", "train.jsonl"), encoding="utf-8")):
+        yield "notes-voices", d["id"][:-3], d["text"], [(s["start"], s["end"], "SANITARY_CARD_ID" if s["label"] == "ID" else s["label"]) for s in d["spans"]]
+
+
+def replaced(a, rows, key):
+    """the notes with surrogates in place of the spans"""
+    catalan = lambda t: len(re.findall(r"\b(amb|és|els|dels|per|i|una?|té|ha|al)\b", t)) > len(re.findall(r"\b(con|es|los|y|del|por|el|tiene|las|su)\b", t))
+    only = set(a.only.split(",")) if a.only else None
+    with tempfile.TemporaryDirectory(dir=a.work) as d:
+        with open(d + "/in", "w", encoding="utf-8") as f:
+            for k, (_, _, text, spans) in enumerate(rows):
+                at = [0]
+                for c in text:
+                    at.append(at[-1] + len(c.encode()))
+                given = [[at[s], at[e], c] for s, e, c in sorted(spans) if not only or c in only]
+                f.write(json.dumps({"id": str(k), "text": text, "catalan": catalan(text), "spans": given}, ensure_ascii=False) + "\n")
+        env = {**os.environ, "VELUM_LINES": d + "/in", "VELUM_LINES_OUT": d + "/out", "VELUM_LINES_POLICY": RESEARCH, "VELUM_LINES_KEY": key}
+        subprocess.run([a.tool, "-test.run", "^TestLines$"], env=env, check=True, stdout=subprocess.DEVNULL)
+        for (source, of, was, spans), row in zip(rows, map(json.loads, open(d + "/out", encoding="utf-8"))):
+            places = [tuple(p) for p in row["spans"] or []]
+            b = row["text"].encode()
+            chars = [(len(b[:s].decode()), len(b[:e].decode()), c) for s, e, c in places if e > s]
+            if only:  # what is left stands as far from the places as it stood from the spans
+                given, left = sorted(s for s in spans if s[2] in only), [s for s in spans if s[2] not in only]
+                moved = lambda s: sum((y[1] - y[0]) - (x[1] - x[0]) for x, y in zip(given, chars) if x[1] <= s)
+                chars += [(s + moved(s), e + moved(s), c) for s, e, c in left]
+            yield source, of, row["text"], sorted(chars)
+
+
+def put(path, rows):
+    with open(path, "w", encoding="utf-8") as f:
+        for k, (_, _, text, spans) in enumerate(rows):
+            f.write(json.dumps({"id": str(k), "text": text, "spans": [{"start": s, "end": e, "label": c} for s, e, c in spans]}, ensure_ascii=False) + "\n")
+
+
+def crf(a):
+    rows = [r for r in marked() if r[0].startswith(a.source)]
+    counts = collections.defaultdict(lambda: [0] * 5)  # by source and document: gold; found and right of both
+    kinds = collections.defaultdict(lambda: [0] * 5)
+    for split in range(a.splits):
+        out = [int(hashlib.sha256(f"{a.seed} {r[0]} {r[1]}".encode()).hexdigest(), 16) % a.splits == split for r in rows]
+        with tempfile.TemporaryDirectory(dir=a.work) as d:
+            held, learned = [r for r, o in zip(rows, out) if o], [r for r, o in zip(rows, out) if not o]
+            put(d + "/held.jsonl", held)
+            found = []
+            for k, notes in enumerate((learned, list(replaced(a, learned, f"{a.seed} {split}")))):
+                put(d + "/train.jsonl", notes)
+                quiet = ["--quiet", "--profile", "primary-care"]
+                subprocess.run([a.velum, "teach", "train", "--labels", "primary-care", "--kind", "crf", "--iterations", "60", "--train", d + "/train.jsonl", "--out", d + f"/{k}.velum", *quiet], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run([a.velum, "model", "tag", "--in", d + "/held.jsonl", "--from", "jsonl", "--to", "jsonl", "--out", d + "/tagged.jsonl", "--model", d + f"/{k}.velum", *quiet], check=True, stdout=subprocess.DEVNULL)
+                by = {x["id"]: {(s["start"], s["end"], s["label"]) for s in x["spans"]} for x in map(json.loads, open(d + "/tagged.jsonl", encoding="utf-8"))}
+                found.append([by[str(i)] for i in range(len(held))])
+            for (source, of, _, spans), *both in zip(held, *found):
+                for c in {s[2] for s in spans} | {s[2] for f in both for s in f}:
+                    gold = {s for s in spans if s[2] == c}
+                    for n in (counts[source, of], kinds[c]):
+                        n[0] += len(gold)
+                        for k, f in enumerate(both):
+                            mine = {s for s in f if s[2] == c}
+                            n[1 + 2 * k] += len(mine)
+                            n[2 + 2 * k] += len(mine & gold)
+    f1 = lambda n, k: 2 * n[2 + 2 * k] / max(n[0] + n[1 + 2 * k], 1)
+    loss = lambda ns: (lambda n: f1(n, 0) - f1(n, 1))([sum(x) for x in zip(*ns)])
+    r = random.Random(a.seed)
+    for source in ("nubes-phi", "notes-voices", ""):
+        ns = [n for (s, _), n in sorted(counts.items()) if s.startswith(source)]
+        if not ns:
+            continue
+        n, drawn = [sum(x) for x in zip(*ns)], sorted(loss(r.choices(ns, k=len(ns))) for _ in range(1000))
+        print(f"{source or 'both'}, seed {a.seed}{', ' + a.only if a.only else ''}: {n[0]} spans of {len(ns)} documents and writers; strict F1 {f1(n, 0):.4f}, from surrogates {f1(n, 1):.4f}: {loss(ns):+.4f} lost ({drawn[24]:+.4f} to {drawn[974]:+.4f})", flush=True)
+    for c, n in sorted(kinds.items(), key=lambda x: -x[1][0]):
+        print(f"  {c}: {n[0]} spans, {f1(n, 0):.4f}, {f1(n, 1):.4f}: {f1(n, 0) - f1(n, 1):+.4f}", flush=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("do", choices=["linkage", "leftovers", "kept"])
+    p.add_argument("do", choices=["linkage", "leftovers", "kept", "crf"])
     p.add_argument("--tool", required=True)
     p.add_argument("--policy", default="surrogate strategy=markov")
     p.add_argument("--table", action="store_true")
@@ -461,6 +550,10 @@ def main():
     p.add_argument("--rounds", type=int, default=15)
     p.add_argument("--runs", type=int, default=6)
     p.add_argument("--work", default="/tmp")
+    p.add_argument("--velum", default="bin/velum")
+    p.add_argument("--splits", type=int, default=3)
+    p.add_argument("--only", default="")
+    p.add_argument("--source", default="")
     p.add_argument("-v", type=int, default=0)
     a = p.parse_args()
     globals()[a.do](a)

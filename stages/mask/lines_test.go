@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/models/form/surrogate"
@@ -30,15 +31,14 @@ type lineRow struct {
 
 // TestLines masks a file of notes whose spans are given, so that scripts/bench/surrogates.py says itself what is missed:
 //
-//	VELUM_LINES=IN.jsonl VELUM_LINES_OUT=OUT.jsonl VELUM_LINES_POLICY="surrogate strategy=markov" VELUM_LINES_KEY=1 [VELUM_LINES_NAMES=NAMES.csv]
+//	VELUM_LINES=IN.jsonl VELUM_LINES_OUT=OUT.jsonl VELUM_LINES_POLICY="surrogate strategy=markov; AGE=age class=5" VELUM_LINES_KEY=1 [VELUM_LINES_NAMES=NAMES.csv]
 func TestLines(t *testing.T) {
 	in := os.Getenv("VELUM_LINES")
 	if in == "" {
 		t.Skip("VELUM_LINES names no file")
 	}
-	o := mask.Options{}
-	var err error
-	if o.Default, err = mask.ParseChain(os.Getenv("VELUM_LINES_POLICY")); err != nil {
+	o, err := linePolicy(os.Getenv("VELUM_LINES_POLICY"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("lines " + os.Getenv("VELUM_LINES_KEY")))
@@ -57,6 +57,26 @@ func TestLines(t *testing.T) {
 	if err := maskLines(o, in, os.Getenv("VELUM_LINES_OUT")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// linePolicy reads a chain for all categories and, behind semicolons, those of some as AGE=chain.
+func linePolicy(text string) (o mask.Options, err error) {
+	first, rest, more := strings.Cut(text, ";")
+	if o.Default, err = mask.ParseChain(first); err != nil || !more {
+		return o, err
+	}
+	o.Policy = map[pipeline.Category]*mask.Chain{}
+	for row := range strings.SplitSeq(rest, ";") {
+		name, chain, _ := strings.Cut(strings.TrimSpace(row), "=")
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return o, err
+		}
+		if o.Policy[c], err = mask.ParseChain(chain); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
 }
 
 // lineNames reads a table of names: kind,name,people.
