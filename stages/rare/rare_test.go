@@ -36,7 +36,7 @@ var notes = []struct{ text, want string }{
 	{"tres hermanos", ""},
 	{"a su padre lo mataron", "FAMILY:padre lo mataron"},
 	{"su padre murió de un infarto", ""},
-	{"el veí més vell del nucli", "FIRST:el veí més vell del nucli"},
+	{"el veí més vell del nucli", "FIRST:més vell del nucli"},
 	{"la zona más dolorosa del hombro", ""},
 	{"sombrerera de la guardia", "OFFICE:sombrerera de la guardia"},
 	{"cadera de la pierna, portador de la sonda", ""},
