@@ -18,12 +18,9 @@ type Slice struct {
 	unit     int
 	number   int64 // of the next note
 	from, to int64
-	open     interface {
-		pipeline.Source
-		io.Closer
-	}
-	feed    input.Feed
-	damaged []int
+	open     UnitSource
+	feed     input.Feed
+	damaged  []int
 }
 
 // NewSlice returns the slice. It reads nothing but the units that it needs.

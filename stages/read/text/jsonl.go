@@ -176,11 +176,7 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 		return j.aside(b, err)
 	}
 	if rawText == nil {
-		var have []string
-		for _, key := range fields.names() {
-			have = append(have, input.PlainColumn(key))
-		}
-		return j.wrong(place{line, 0}, "object without "+j.o.TextColumn, input.MissingRemedy(j.o.TextColumn, input.NameText, have))
+		return j.wrong(place{line, 0}, "object without "+j.o.TextColumn, input.MissingRemedy(j.o.TextColumn, input.NameText, fields.names()))
 	}
 	if string(rawText) == "null" {
 		j.addUnread(b, id, pipeline.NullText)

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 // object is the members of a JSON object, in their order; of two of one name the last counts.
@@ -24,10 +27,10 @@ func (o object) get(name string) json.RawMessage {
 	return nil
 }
 
-// names returns the names of the members, sorted.
+// names returns the names of the members, sorted, as they may stand in a log line.
 func (o object) names() (all []string) {
 	for _, m := range o {
-		all = append(all, string(m.name))
+		all = append(all, input.PlainColumn(string(m.name)))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -154,18 +157,11 @@ func unit(digits []byte) rune {
 	if len(digits) < 4 {
 		return -1
 	}
-	r := rune(0)
-	for _, c := range digits[:4] {
-		switch low := c | 0x20; {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case low >= 'a' && low <= 'f':
-			r = r<<4 | rune(low-'a'+10)
-		default:
-			return -1
-		}
+	n, err := strconv.ParseUint(string(digits[:4]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return r
+	return rune(n)
 }
 
 // appendUnquoted appends the characters of a JSON string, which is sound. What is no text, a

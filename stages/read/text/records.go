@@ -210,11 +210,7 @@ func (j *JSONFields) Settle() (sound bool, err error) {
 	}
 	for _, name := range j.names[:j.needed] {
 		if j.fields.get(name) == nil {
-			var have []string
-			for _, key := range j.fields.names() {
-				have = append(have, input.PlainColumn(key))
-			}
-			return false, input.MissingField(j.path, name, j.o, have)
+			return false, input.MissingField(j.path, name, j.o, j.fields.names())
 		}
 	}
 	return j.take(), nil
