@@ -226,12 +226,8 @@ func (e *Extractor) form(i int) []byte {
 }
 
 func (e *Extractor) emitText(g *group, value string) {
-	if value == "" {
-		return
-	}
-	e.features = append(e.features, Feature{Key: key(xxh3.HashStringSeed(value, g.seed)), Value: 1, Group: g.index})
-	if e.naming {
-		e.names = append(e.names, value)
+	if value != "" {
+		e.emit(g, []byte(value))
 	}
 }
 
