@@ -27,7 +27,6 @@ import (
 	"fmt"
 	"math"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -60,11 +59,7 @@ const (
 func CapitalsOf(form []byte) Capitals {
 	var upper, lower int
 	first := false
-	for i := 0; i < len(form); {
-		r, n := rune(form[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(form[i:])
-		}
+	for _, r := range string(form) {
 		switch {
 		case unicode.IsUpper(r):
 			first = first || upper+lower == 0
@@ -72,7 +67,6 @@ func CapitalsOf(form []byte) Capitals {
 		case unicode.IsLetter(r):
 			lower++
 		}
-		i += n
 	}
 	switch {
 	case upper == 0:
@@ -118,7 +112,11 @@ func (p Params) check() error {
 	if p.Method != Binary && p.Method != Divergence {
 		return fmt.Errorf("dictionary: unknown method %q", p.Method)
 	}
-	for _, x := range append([]float64{p.MinPositive, p.MinNegative}, p.flat()...) {
+	thresholds := []float64{p.MinPositive, p.MinNegative}
+	for _, t := range p.Max {
+		thresholds = append(thresholds, t[:]...)
+	}
+	for _, x := range thresholds {
 		if !(x >= 0) || math.IsInf(x, 0) {
 			return fmt.Errorf("dictionary: a threshold is negative or no number")
 		}
@@ -127,13 +125,6 @@ func (p Params) check() error {
 		return fmt.Errorf("dictionary: share of names is not in (0, 1]")
 	}
 	return nil
-}
-
-func (p Params) flat() (all []float64) {
-	for _, t := range p.Max {
-		all = append(all, t[:]...)
-	}
-	return all
 }
 
 // Word holds the relative frequencies of a word in a model. Those of

@@ -37,6 +37,7 @@ const First = 100
 func (p *Plan) begin(archive *calibrate.Source, strata []audit.Stratum) {
 	left := int64(First)
 	for _, rest := range strata {
+		rest.Leaks = 0
 		whole, edge := rest, rest
 		whole.From, whole.Notes = rest.To, 0
 		for left > 0 && whole.From > rest.From && whole.Notes+archive.Notes[whole.From-1] <= left {
@@ -55,7 +56,7 @@ func (p *Plan) begin(archive *calibrate.Source, strata []audit.Stratum) {
 		left = max(left-whole.Read-edge.Read, 0)
 		for _, s := range []audit.Stratum{whole, edge, rest} {
 			if s.Notes > 0 {
-				p.Strata = append(p.Strata, audit.Stratum{From: s.From, To: s.To, Notes: s.Notes, Read: s.Read})
+				p.Strata = append(p.Strata, s)
 			}
 		}
 	}
