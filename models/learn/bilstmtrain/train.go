@@ -6,7 +6,6 @@
 package bilstmtrain
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,7 +23,7 @@ import (
 // TrainOptions say how to train.
 type TrainOptions struct {
 	// Of what every kind is told Init must be of the corpus' architecture (fine-tuning, INV §4.3.6); its tags may be others, and
-	// those of the same name are taken over. Dev is asked after an epoch, and Patience (0 means 3) counts them.
+	// those of the same name are taken over.
 	tagger.TrainOptions
 	Recipe bilstm.Recipe
 	Seed   uint64
@@ -51,7 +50,7 @@ func (t *Trainer) Work() (unit string, times int) {
 	return "steps", t.steps(&t.o.Recipe)
 }
 
-// Train implements tagger.Trainer. Patience counts epochs.
+// Train implements tagger.Trainer.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
 	opt.TrainOptions = o
@@ -100,10 +99,6 @@ type training struct {
 	last    float64 // loss of the epoch before
 	least   float64 // of all epochs
 	flat    int     // epochs since
-	dev     float64
-	best    [][]float32 // parameters of the best score on dev; nil: none asked
-	bestDev float64
-	worse   int
 }
 
 // shard holds the state of one of the workers of a step.
@@ -249,28 +244,17 @@ func (t *training) classWeights() []float64 {
 
 func (t *training) run() error {
 	for ; t.epoch < t.o.Recipe.Epochs; t.epoch++ {
-		done, err := t.one()
-		if err != nil || done {
+		if stopped, err := t.pass(); stopped || err != nil {
 			return err
+		}
+		if t.flat++; t.last < t.least {
+			t.least, t.flat = t.last, 0
+		}
+		if t.o.Recipe.Flat > 0 && t.flat >= t.o.Recipe.Flat {
+			return nil
 		}
 	}
 	return nil
-}
-
-// one is an epoch; it tells whether the training is over.
-func (t *training) one() (done bool, err error) {
-	if done, err = t.pass(); done || err != nil {
-		return done, err
-	}
-	if t.last < t.least {
-		t.least, t.flat = t.last, 0
-	} else {
-		t.flat++
-	}
-	if err := t.ask(); err != nil {
-		return false, err
-	}
-	return t.over(), nil
 }
 
 // pass goes through the batches of an epoch; it tells whether it was stopped.
@@ -292,19 +276,10 @@ func (t *training) pass() (stopped bool, err error) {
 	return false, nil
 }
 
-// over tells whether more epochs would gain nothing.
-func (t *training) over() bool {
-	return t.worse >= cmp.Or(t.o.Patience, 3) || t.o.Recipe.Flat > 0 && t.flat >= t.o.Recipe.Flat
-}
-
 // said is a few words on how the training goes, the most important first: a
 // narrow terminal cuts the end off. Steps and time left are the caller's.
 func (t *training) said() string {
-	dev := ""
-	if t.dev > 0 {
-		dev = fmt.Sprintf(", dev F1 %.4f", t.dev)
-	}
-	return fmt.Sprintf("%.0f tokens/s%s, loss %.2f, epoch %d", float64(t.tokens)/time.Since(t.began).Seconds(), dev, t.last, t.epoch+1)
+	return fmt.Sprintf("%.0f tokens/s, loss %.2f, epoch %d", float64(t.tokens)/time.Since(t.began).Seconds(), t.last, t.epoch+1)
 }
 
 // batches returns the batches of the epoch: of sequences of like length, in
@@ -381,48 +356,13 @@ func (s *shard) run(t *training, number int, sequences []sequence, scale float32
 	s.loss = s.network.run()
 }
 
-// ask scores the present parameters on the held-out notes and keeps the best.
-func (t *training) ask() error {
-	if t.o.Dev == nil {
-		return nil
-	}
-	m, err := t.modelOf(t.network)
-	if err != nil {
-		return err
-	}
-	if t.dev, err = t.o.Dev(m); err != nil {
-		return err
-	}
-	if t.best != nil && t.dev <= t.bestDev {
-		t.worse++
-		return nil
-	}
-	t.bestDev, t.worse = t.dev, 0
-	t.best = nil
-	for _, p := range t.network {
-		t.best = append(t.best, slices.Clone(p.Data))
-	}
-	return nil
-}
-
-// model returns the best network, or the last if none was asked about.
 func (t *training) model() (*bilstm.Model, error) {
-	ps := slices.Clone(t.network)
-	for i, data := range t.best {
-		best := *ps[i]
-		best.Data = data
-		ps[i] = &best
-	}
-	return t.modelOf(ps)
-}
-
-func (t *training) modelOf(ps bilstm.Parameters) (*bilstm.Model, error) {
 	h := bilstm.Header{Header: t.o.About, Network: t.c.arch, Recipe: t.o.Recipe, Seed: t.o.Seed}
 	h.Training = tagger.Training{
 		Sequences: len(t.c.sequences), Tokens: len(t.c.form), Forms: len(t.c.forms), Iterations: t.epoch, MinCount: t.o.Recipe.MinCount,
 	}
 	h.Training.Spans, h.Training.SpanTokens = t.c.spansByCategory()
-	m, err := bilstm.New(h, t.c.template, t.c.set, t.c.extract.Resources(), t.v, ps)
+	m, err := bilstm.New(h, t.c.template, t.c.set, t.c.extract.Resources(), t.v, t.network)
 	if err != nil {
 		return nil, fmt.Errorf("training: %w", err)
 	}

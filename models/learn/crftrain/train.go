@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/velum-health/velum/models/tag/chain"
@@ -21,8 +20,8 @@ import (
 // TrainOptions say how to train. The zero value trains like CRFsuite's
 // default, within the paths that the tag scheme allows.
 type TrainOptions struct {
-	// Of what every kind is told Dev is asked every fifth iteration. The weights of Init are those of its features and transitions
-	// that the corpus has too; its tags may be others, and those that have the same name are taken over.
+	// The weights of Init are those of its features and transitions that the corpus has too; its tags may be others, and those that
+	// have the same name are taken over.
 	tagger.TrainOptions
 	// L1 and L2 are λ1 and λ2 of R(w) = λ1‖w‖₁ + (λ2/2)‖w‖₂² (VIGI §5.6).
 	// CRFsuite's c1 is λ1, its c2 is λ2/2. With λ1 > 0 OWL-QN is used.
@@ -30,9 +29,6 @@ type TrainOptions struct {
 	// MinCount leaves out features (at one window offset) seen less often.
 	MinCount   int
 	Iterations int // at most; 0 means Iterations
-	// Delta stops when the objective fell by less than this share of itself
-	// in the last ten iterations; 0 means Tolerance.
-	Delta float64
 
 	// Prune leaves weights out of the model whose absolute value is smaller.
 	Prune float32
@@ -43,24 +39,13 @@ type TrainOptions struct {
 
 // What training does unless options say otherwise.
 const (
-	Iterations = 120  // at most: MEDDOCAN gains about 0.1 point of F1 between 80 and 160
-	Patience   = 10   // iterations without a higher score on held-out notes
-	Tolerance  = 1e-5 // share of itself by which the objective must fall
+	Iterations = 120 // at most: MEDDOCAN gains about 0.1 point of F1 between 80 and 160
 
-	memory  = 6    // steps that L-BFGS remembers, CRFsuite's and liblbfgs' default: more cost memory and gained nothing
-	period  = 10   // iterations over which the objective must fall: theirs too
-	epsilon = 1e-5 // training stops when ‖gradient‖ < epsilon·max(1, ‖w‖)
-
-	// devEvery is how many iterations lie between two scores on held-out notes:
-	// scoring MEDDOCAN dev takes as long as two or three iterations.
-	devEvery = 5
+	tolerance = 1e-5 // share of itself by which the objective must fall in the last iterations of a period
+	memory    = 6    // steps that L-BFGS remembers, CRFsuite's and liblbfgs' default: more cost memory and gained nothing
+	period    = 10   // iterations over which the objective must fall: theirs too
+	epsilon   = 1e-5 // training stops when ‖gradient‖ < epsilon·max(1, ‖w‖)
 )
-
-func (o TrainOptions) withDefaults() TrainOptions {
-	o.Workers = max(o.Workers, 1)
-	o.Iterations, o.Patience, o.Delta = cmp.Or(o.Iterations, Iterations), cmp.Or(o.Patience, Patience), cmp.Or(o.Delta, Tolerance)
-	return o
-}
 
 // Train fits a model to the corpus.
 func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
@@ -70,7 +55,7 @@ func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 	if opt.L1 < 0 || opt.L2 < 0 {
 		return nil, errors.New("negative regularization")
 	}
-	opt = opt.withDefaults()
+	opt.Workers, opt.Iterations = max(opt.Workers, 1), cmp.Or(opt.Iterations, Iterations)
 	from, isCRF := opt.Init.(*crf.Model)
 	if opt.Init != nil && !isCRF {
 		return nil, fmt.Errorf("%w: it is no CRF", tagger.ErrInit)
@@ -84,7 +69,7 @@ func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 	if err := t.run(); err != nil {
 		return nil, err
 	}
-	return t.model(t.best())
+	return t.model(m.w)
 }
 
 // training is one run of Train.
@@ -96,9 +81,6 @@ type training struct {
 
 	iteration int
 	history   []float64 // objectives
-	bestDev   float64
-	bestW     []float64
-	worse     int
 }
 
 func (t *training) run() error {
@@ -112,14 +94,9 @@ func (t *training) run() error {
 			return nil
 		}
 		if t.iteration == t.opt.Iterations || t.converged(norm) || !t.m.step() {
-			return t.ask()
+			return nil
 		}
 		t.iteration++
-		if t.opt.Dev != nil && t.iteration%devEvery == 0 {
-			if err := t.ask(); err != nil || t.worse > 0 && t.worse*devEvery >= t.opt.Patience {
-				return err
-			}
-		}
 	}
 }
 
@@ -132,36 +109,7 @@ func (t *training) converged(norm float64) bool {
 	if n <= period {
 		return false
 	}
-	return t.history[n-1-period]-t.m.value < t.opt.Delta*t.m.value
-}
-
-// ask scores the present weights on the held-out notes and keeps the best.
-func (t *training) ask() error {
-	if t.opt.Dev == nil || t.bestW != nil && slices.Equal(t.bestW, t.m.w) {
-		return nil
-	}
-	model, err := t.model(t.m.w)
-	if err != nil {
-		return err
-	}
-	dev, err := t.opt.Dev(model)
-	if err != nil {
-		return err
-	}
-	if t.bestW == nil || dev > t.bestDev {
-		t.bestDev, t.worse = dev, 0
-		t.bestW = append(t.bestW[:0], t.m.w...)
-	} else {
-		t.worse++
-	}
-	return nil
-}
-
-func (t *training) best() []float64 {
-	if t.bestW != nil {
-		return t.bestW
-	}
-	return t.m.w
+	return t.history[n-1-period]-t.m.value < tolerance*t.m.value
 }
 
 // said tells how the training goes.

@@ -161,30 +161,6 @@ func TestWarmStart(t *testing.T) {
 	}
 }
 
-// Early stopping returns the model that was best on the held-out notes.
-func TestEarlyStopping(t *testing.T) {
-	scores := []float64{.5, .9, .8, .7, .6}
-	asked := 0
-	var second, last *crf.Model
-	corpus := toyCorpus(t, pipeline.BIO, crftest.Template, 60, 3)
-	m, err := Train(corpus, TrainOptions{L2: .01, Delta: 1e-12, TrainOptions: tagger.TrainOptions{Patience: 10,
-		Dev: func(is tagger.Model) (float64, error) {
-			m := is.(*crf.Model)
-			asked++
-			if asked == 2 {
-				second = m
-			}
-			last = m
-			return scores[asked-1], nil
-		}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if asked != 4 || !sameWeights(corpus, m, second) || sameWeights(corpus, m, last) {
-		t.Errorf("asked %d times; the best model was not returned", asked)
-	}
-}
-
 func TestTrainErrors(t *testing.T) {
 	empty := NewCorpus(crftest.Parsed(t, crftest.Template), crftest.Set(pipeline.BIO), features.Resources{})
 	if _, err := Train(empty, TrainOptions{}); err == nil {
@@ -224,18 +200,4 @@ func trainedToy(t testing.TB, opt TrainOptions) *crf.Model {
 		t.Fatal(err)
 	}
 	return m
-}
-
-// sameWeights tells whether two models give the features of a corpus the same weights.
-func sameWeights(c *Corpus, a, b *crf.Model) bool {
-	for _, f := range c.features {
-		g := &c.template.Groups[f.group]
-		x, y := a.Known(g, f.key), b.Known(g, f.key)
-		for i := range g.Rows() * c.set.Len() {
-			if row, tag := i/c.set.Len(), i%c.set.Len(); x(row, tag) != y(row, tag) {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -1,6 +1,8 @@
 package crftrain
 
 import (
+	"cmp"
+
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -15,11 +17,13 @@ type Trainer struct {
 // NewTrainer returns a trainer without notes. Of the options those count that
 // are the CRF's alone; the others come with Train.
 func NewTrainer(t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) *Trainer {
-	return &Trainer{NewCorpus(t, set, r), o.withDefaults()}
+	return &Trainer{NewCorpus(t, set, r), o}
 }
 
 // Work implements tagger.Trainer.
-func (t *Trainer) Work() (unit string, times int) { return "iterations", t.o.Iterations }
+func (t *Trainer) Work() (unit string, times int) {
+	return "iterations", cmp.Or(t.o.Iterations, Iterations)
+}
 
 // Train implements tagger.Trainer. It keeps no state to go on from: an
 // iteration is a second, and a training some minutes.

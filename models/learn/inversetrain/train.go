@@ -65,15 +65,6 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 			t.words = from.Words()
 		}
 	}
-	if dev := o.Dev; dev != nil {
-		o.Dev = func(network tagger.Model) (float64, error) {
-			m, err := t.with(about, network)
-			if err != nil {
-				return 0, err
-			}
-			return dev(m)
-		}
-	}
 	network, err := t.network.Train(o)
 	if err != nil {
 		return nil, err

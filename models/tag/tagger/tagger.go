@@ -115,11 +115,6 @@ type TrainOptions struct {
 	// words on how it goes (no text of a note); it stops the training by
 	// returning false.
 	Progress func(said string) bool
-	// Dev scores a model on held-out notes, larger is better; Patience units of
-	// Work without a better score end the training, and the best model is
-	// returned. Nil: no early stopping.
-	Dev      func(Model) (float64, error)
-	Patience int
 	// About is kept in the model's header; the fields that training knows are
 	// filled in.
 	About Header

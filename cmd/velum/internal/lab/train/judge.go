@@ -102,20 +102,6 @@ func setting(r *score.Report, bias float32) tagger.DialPoint {
 	return p
 }
 
-// strictF1 returns the measure by which early stopping and the choice of clusters decide.
-func (t *Training) strictF1(ctx context.Context, c tagger.Model, on *flow.Labelled) (float64, error) {
-	m, err := flow.Made(t.Options.Out, c)
-	if err != nil {
-		return 0, err
-	}
-	report, err := t.scored(ctx, m, on)
-	if err != nil {
-		return 0, err
-	}
-	at, _ := report.Measure(score.Strict)
-	return at.F1, nil
-}
-
 // dev are the development notes.
 func (t *Training) dev() *flow.Labelled { return &flow.Labelled{Paths: t.Options.Dev, Config: t.cfg} }
 

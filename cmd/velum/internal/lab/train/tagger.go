@@ -219,9 +219,6 @@ func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pip
 	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
 }
 
-// patience is how many iterations without a higher F1 on the development notes end a training.
-const patience = 10
-
 // Fit trains the model.
 func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 	unit, times := t.trainer.Work()
@@ -241,10 +238,6 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 			return nil, err
 		}
 		o.Init, o.About.Parent = from.Model, hex.EncodeToString(from.SHA256[:])
-	}
-	if t.Options.Stop && len(t.Options.Dev) > 0 {
-		o.Patience = patience
-		o.Dev = func(m tagger.Model) (float64, error) { return t.strictF1(ctx, m, t.dev()) }
 	}
 	trained, err := t.trainer.Train(o)
 	if err == nil {

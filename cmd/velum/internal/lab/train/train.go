@@ -31,7 +31,6 @@ type Options struct {
 	Source string   // expression whose group names the source of a note by its id; "": its file is its source
 	Out    string   // file to write
 	Name   string   // of the model; "": that of the file
-	Stop   bool     // early, by the F1 on dev
 
 	Dictionary            DictionaryOptions
 	MinCount, MinPatients int // of a common word
