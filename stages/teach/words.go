@@ -14,7 +14,6 @@ type Words struct {
 	Note    func(text []byte, tokens []pipeline.Token, patient uint64) error
 	Notes   int64
 	Skipped int64 // notes with a reason for quarantine
-	Unnamed int64 // notes without a patient
 
 	placed view.Placed
 }
@@ -33,12 +32,8 @@ func (w *Words) Put(b *pipeline.Batch) error {
 			continue
 		}
 		w.Notes++
-		patient := patientOf(patients, i)
-		if patient == 0 {
-			w.Unnamed++
-		}
 		text, from := b.Seen(i)
-		if err := w.Note(text, w.placed.Tokens(from, b.Tokens.At(i)), patient); err != nil {
+		if err := w.Note(text, w.placed.Tokens(from, b.Tokens.At(i)), patientOf(patients, i)); err != nil {
 			return err
 		}
 	}

@@ -32,8 +32,8 @@ func TestWords(t *testing.T) {
 		if err := w.Put(&b); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(texts[:3], got); diff != "" || w.Notes != 3 || w.Skipped != 1 || w.Unnamed != 1 {
-			t.Error(diff, w.Notes, w.Skipped, w.Unnamed)
+		if diff := cmp.Diff(texts[:3], got); diff != "" || w.Notes != 3 || w.Skipped != 1 {
+			t.Error(diff, w.Notes, w.Skipped)
 		}
 		if ids[0] == 0 || ids[0] != ids[1] || ids[2] != 0 {
 			t.Errorf("patients %v", ids)

@@ -93,12 +93,12 @@ type training struct {
 	swapper *swapper
 	shards  [shards]shard
 
-	epoch   int
-	tokens  int
-	began   time.Time
-	last    float64 // loss of the epoch before
-	least   float64 // of all epochs
-	flat    int     // epochs since
+	epoch  int
+	tokens int
+	began  time.Time
+	last   float64 // loss of the epoch before
+	least  float64 // of all epochs
+	flat   int     // epochs since
 }
 
 // shard holds the state of one of the workers of a step.

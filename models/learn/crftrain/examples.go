@@ -10,7 +10,7 @@ import (
 type Examples struct {
 	Start  []int     // [rows+1] first number of a row
 	Column []int32   // [...]    its columns, each once a row
-	Value  []float32 // [...]    their values; nil while all are 1
+	Value  []float32 // [...]    their values
 	Tag    []uint8   // [rows]   what the token is
 
 	Columns []Column
@@ -89,16 +89,7 @@ func (e *examiner) keep(row []cell) {
 		if e.column[n.place] < 0 {
 			continue
 		}
-		if n.value != 1 && x.Value == nil {
-			x.Value = make([]float32, len(x.Column), 2*len(x.Column)+1)
-			for i := range x.Value {
-				x.Value[i] = 1
-			}
-		}
-		x.Column = append(x.Column, e.column[n.place])
-		if x.Value != nil {
-			x.Value = append(x.Value, n.value)
-		}
+		x.Column, x.Value = append(x.Column, e.column[n.place]), append(x.Value, n.value)
 	}
 	x.Start = append(x.Start, len(x.Column))
 }

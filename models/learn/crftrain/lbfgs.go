@@ -11,7 +11,6 @@ import (
 type minimizer struct {
 	evaluate func(w, g []float64) float64 // f and its gradient
 	l1, l2   float64
-	workers  int
 
 	value  float64 // objective at w, penalties included
 	w, g   []float64
@@ -24,9 +23,9 @@ type minimizer struct {
 	gNext  []float64
 }
 
-func newMinimizer(n int, evaluate func(w, g []float64) float64, l1, l2 float64, memory, workers int) *minimizer {
+func newMinimizer(n int, evaluate func(w, g []float64) float64, l1, l2 float64, memory int) *minimizer {
 	v := func() []float64 { return make([]float64, n) }
-	m := &minimizer{evaluate: evaluate, l1: l1, l2: l2, workers: workers, memory: memory,
+	m := &minimizer{evaluate: evaluate, l1: l1, l2: l2, memory: memory,
 		w: v(), g: v(), d: v(), next: v(), gNext: v()}
 	m.pseudo = m.g
 	if l1 > 0 {
@@ -46,17 +45,13 @@ func (m *minimizer) start() {
 func (m *minimizer) at(w, g []float64) float64 {
 	f := m.evaluate(w, g)
 	if m.l2 > 0 {
-		f += m.l2 / 2 * m.dot(w, w)
-		m.axpy(m.l2, w, g)
+		f += m.l2 / 2 * kernels.Dot64(w, w)
+		kernels.Axpy64(m.l2, w, g)
 	}
 	if m.l1 > 0 {
-		f += m.l1 * m.sum(len(w), func(lo, hi int) float64 {
-			s := 0.0
-			for _, v := range w[lo:hi] {
-				s += math.Abs(v)
-			}
-			return s
-		})
+		for _, v := range w {
+			f += m.l1 * math.Abs(v)
+		}
 	}
 	return f
 }
@@ -68,31 +63,29 @@ func (m *minimizer) setPseudo() {
 		m.pseudo = m.g // line searches swap the two
 		return
 	}
-	m.each(len(m.w), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			w, g := m.w[i], m.g[i]
-			switch {
-			case w > 0 || w == 0 && g < -m.l1:
-				m.pseudo[i] = g + m.l1
-			case w < 0 || w == 0 && g > m.l1:
-				m.pseudo[i] = g - m.l1
-			default:
-				m.pseudo[i] = 0
-			}
+	for i, w := range m.w {
+		g := m.g[i]
+		switch {
+		case w > 0 || w == 0 && g < -m.l1:
+			m.pseudo[i] = g + m.l1
+		case w < 0 || w == 0 && g > m.l1:
+			m.pseudo[i] = g - m.l1
+		default:
+			m.pseudo[i] = 0
 		}
-	})
+	}
 }
 
 // step makes one iteration and tells whether it got anywhere.
 func (m *minimizer) step() bool {
 	m.direction()
-	slope := m.dot(m.d, m.pseudo)
+	slope := kernels.Dot64(m.d, m.pseudo)
 	if !(slope < 0) {
 		return false
 	}
 	first := 1.0
 	if len(m.s) == 0 {
-		first = 1 / math.Sqrt(m.dot(m.d, m.d))
+		first = 1 / math.Sqrt(kernels.Dot64(m.d, m.d))
 	}
 	if !m.search(first, slope) {
 		if len(m.s) == 0 {
@@ -107,33 +100,32 @@ func (m *minimizer) step() bool {
 
 // direction writes -H·pseudo into d by the two loops.
 func (m *minimizer) direction() {
-	m.each(len(m.d), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			m.d[i] = -m.pseudo[i]
-		}
-	})
+	for i, v := range m.pseudo {
+		m.d[i] = -v
+	}
 	n := len(m.s)
 	if n == 0 {
 		return
 	}
 	alpha := make([]float64, n)
 	for i := n - 1; i >= 0; i-- {
-		alpha[i] = m.rho[i] * m.dot(m.s[i], m.d)
-		m.axpy(-alpha[i], m.y[i], m.d)
+		alpha[i] = m.rho[i] * kernels.Dot64(m.s[i], m.d)
+		kernels.Axpy64(-alpha[i], m.y[i], m.d)
 	}
-	m.scale(1/(m.rho[n-1]*m.dot(m.y[n-1], m.y[n-1])), m.d)
+	h := 1 / (m.rho[n-1] * kernels.Dot64(m.y[n-1], m.y[n-1]))
+	for i := range m.d {
+		m.d[i] *= h
+	}
 	for i := range n {
-		beta := m.rho[i] * m.dot(m.y[i], m.d)
-		m.axpy(alpha[i]-beta, m.s[i], m.d)
+		beta := m.rho[i] * kernels.Dot64(m.y[i], m.d)
+		kernels.Axpy64(alpha[i]-beta, m.s[i], m.d)
 	}
 	if m.l1 > 0 { // keep to the orthant of steepest descent
-		m.each(len(m.d), func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				if m.d[i]*m.pseudo[i] >= 0 {
-					m.d[i] = 0
-				}
+		for i, v := range m.d {
+			if v*m.pseudo[i] >= 0 {
+				m.d[i] = 0
 			}
-		})
+		}
 	}
 }
 
@@ -153,13 +145,7 @@ func (m *minimizer) search(step, slope float64) bool {
 		f := m.at(m.next, m.gNext)
 		promised := step * slope
 		if m.l1 > 0 {
-			promised = m.sum(len(m.w), func(a, b int) float64 {
-				s := 0.0
-				for i := a; i < b; i++ {
-					s += (m.next[i] - m.w[i]) * m.pseudo[i]
-				}
-				return s
-			})
+			promised = kernels.Dot64(m.next, m.pseudo) - kernels.Dot64(m.w, m.pseudo)
 		}
 		switch {
 		case !(f <= m.value+armijo*promised):
@@ -169,7 +155,7 @@ func (m *minimizer) search(step, slope float64) bool {
 			}
 			hi = step
 			step = lo + guess*(hi-lo)
-		case m.l1 == 0 && m.dot(m.gNext, m.d) < curvature*slope:
+		case m.l1 == 0 && kernels.Dot64(m.gNext, m.d) < curvature*slope:
 			lo = step
 			if math.IsInf(hi, 1) {
 				step *= 2
@@ -186,21 +172,16 @@ func (m *minimizer) search(step, slope float64) bool {
 
 // move writes w + step·d into next; with a 1-norm no weight crosses zero.
 func (m *minimizer) move(step float64) {
-	m.each(len(m.w), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			v := m.w[i] + step*m.d[i]
-			if m.l1 > 0 {
-				side := m.w[i]
-				if side == 0 {
-					side = -m.pseudo[i]
-				}
-				if v*side <= 0 {
-					v = 0
-				}
-			}
-			m.next[i] = v
+	for i, side := range m.w {
+		v := side + step*m.d[i]
+		if side == 0 {
+			side = -m.pseudo[i]
 		}
-	})
+		if m.l1 > 0 && v*side <= 0 {
+			v = 0
+		}
+		m.next[i] = v
+	}
 }
 
 // remember makes next the current point and keeps the step.
@@ -212,55 +193,13 @@ func (m *minimizer) remember() {
 	} else {
 		s, y = make([]float64, len(m.w)), make([]float64, len(m.w))
 	}
-	m.each(len(s), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			s[i], y[i] = m.next[i]-m.w[i], m.gNext[i]-m.g[i]
-		}
-	})
+	for i := range s {
+		s[i], y[i] = m.next[i]-m.w[i], m.gNext[i]-m.g[i]
+	}
 	m.w, m.next = m.next, m.w
 	m.g, m.gNext = m.gNext, m.g
 	m.setPseudo()
-	if sy := m.dot(s, y); sy > 0 {
+	if sy := kernels.Dot64(s, y); sy > 0 {
 		m.s, m.y, m.rho = append(m.s, s), append(m.y, y), append(m.rho, 1/sy)
 	}
-}
-
-// vectorShares cuts vectors into runs that stay in a core's cache.
-const vectorShares = 32
-
-func (m *minimizer) each(n int, do func(lo, hi int)) {
-	kernels.Parallel(m.workers, vectorShares, func(_, s int) {
-		lo, hi := kernels.Share(n, s, vectorShares)
-		do(lo, hi)
-	})
-}
-
-// sum adds what do returns for every share, in order.
-func (m *minimizer) sum(n int, do func(lo, hi int) float64) float64 {
-	var part [vectorShares]float64
-	kernels.Parallel(m.workers, vectorShares, func(_, s int) {
-		lo, hi := kernels.Share(n, s, vectorShares)
-		part[s] = do(lo, hi)
-	})
-	total := 0.0
-	for _, p := range part {
-		total += p
-	}
-	return total
-}
-
-func (m *minimizer) dot(a, b []float64) float64 {
-	return m.sum(len(a), func(lo, hi int) float64 { return kernels.Dot64(a[lo:hi], b[lo:hi]) })
-}
-
-func (m *minimizer) axpy(a float64, x, y []float64) {
-	m.each(len(x), func(lo, hi int) { kernels.Axpy64(a, x[lo:hi], y[lo:hi]) })
-}
-
-func (m *minimizer) scale(a float64, x []float64) {
-	m.each(len(x), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x[i] *= a
-		}
-	})
 }

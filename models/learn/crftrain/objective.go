@@ -96,24 +96,11 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 	for i := range o.scratch {
 		o.scratch[i].block = make([]float64, o.block)
 	}
-	o.cut()
-	return o
-}
-
-// cut makes shares of about as many tokens each.
-func (o *objective) cut() {
-	n, tokens := len(o.c.sequences), len(o.c.form)
-	at := 0
 	for s := range sumShares {
-		lo := at
-		for at < n && int(o.c.sequences[at].token) < tokens*(s+1)/sumShares {
-			at++
-		}
-		if s == sumShares-1 {
-			at = n
-		}
-		o.shares = append(o.shares, share{lo: lo, hi: at, pair: make([]float64, o.stride*o.stride)})
+		lo, hi := kernels.Share(len(c.sequences), s, sumShares)
+		o.shares = append(o.shares, share{lo: lo, hi: hi, pair: make([]float64, o.stride*o.stride)})
 	}
+	return o
 }
 
 // index lists the rows where each unit occurs. Units are the forms, then the

@@ -11,6 +11,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -61,7 +62,7 @@ func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 		return nil, fmt.Errorf("%w: it is no CRF", tagger.ErrInit)
 	}
 	o := newObjective(c, opt)
-	m := newMinimizer(o.size(), o.evaluate, opt.L1, opt.L2, memory, opt.Workers)
+	m := newMinimizer(o.size(), o.evaluate, opt.L1, opt.L2, memory)
 	if isCRF {
 		o.warm(m.w, from)
 	}
@@ -89,7 +90,7 @@ func (t *training) run() error {
 		return errors.New("training: the first weights are out of range")
 	}
 	for t.iteration = 0; ; {
-		norm := math.Sqrt(t.m.dot(t.m.pseudo, t.m.pseudo))
+		norm := math.Sqrt(kernels.Dot64(t.m.pseudo, t.m.pseudo))
 		if t.opt.Progress != nil && !t.opt.Progress(t.said()) {
 			return nil
 		}
@@ -101,7 +102,7 @@ func (t *training) run() error {
 }
 
 func (t *training) converged(norm float64) bool {
-	if norm < epsilon*max(1, math.Sqrt(t.m.dot(t.m.w, t.m.w))) {
+	if norm < epsilon*max(1, math.Sqrt(kernels.Dot64(t.m.w, t.m.w))) {
 		return true
 	}
 	t.history = append(t.history, t.m.value)

@@ -114,14 +114,14 @@ func TestObjectiveFalls(t *testing.T) {
 func TestElasticNetOptimum(t *testing.T) {
 	c := toyCorpus(t, pipeline.BIO, crftest.Template, 40, 4)
 	o := newObjective(c, TrainOptions{})
-	m := newMinimizer(o.size(), o.evaluate, .4, .2, 6, 1)
+	m := newMinimizer(o.size(), o.evaluate, .4, .2, 6)
 	m.start()
 	for range 300 {
 		if !m.step() {
 			break
 		}
 	}
-	if norm := math.Sqrt(m.dot(m.pseudo, m.pseudo)); norm > 1e-2 {
+	if norm := math.Sqrt(kernels.Dot64(m.pseudo, m.pseudo)); norm > 1e-2 {
 		t.Errorf("steepest descent at the end is %v", norm)
 	}
 }

@@ -20,14 +20,6 @@ type Problem struct {
 	Passes    int // over the rows, at most
 }
 
-// Solution is the hyperplane of a problem.
-type Solution struct {
-	W            []float64 // [columns+1] the bias is the last
-	Primal, Dual float64   // ½‖w‖² + C Σ ξ_i², and what it cannot fall below
-	Passes       int
-	Support      int // rows with a multiplier above 0
-}
-
 // descent is the state of a dual coordinate descent.
 type descent struct {
 	*Problem
@@ -50,15 +42,13 @@ type descent struct {
 //	½ Σ_ij α_i α_j (y_i y_j x_i·x_j + [i=j] D) - Σ_i α_i,   0 ≤ α_i
 //
 // with D = 1/2C. Multipliers that stay at 0 are left aside (shrinking) until the rest is done. The order of
-// every pass is drawn from seed: the same problem has the same solution.
-func (p *Problem) Solve(seed uint64) *Solution {
+// every pass is drawn from seed: the same problem has the same solution. w is the hyperplane, [columns+1]; the bias is the last.
+func (p *Problem) Solve(seed uint64) *descent {
 	d := p.start()
 	random := rand.New(rand.NewPCG(seed, 2008))
-	passes := 0
-	for passes < p.Passes {
+	for range p.Passes {
 		random.Shuffle(d.active, func(i, j int) { d.order[i], d.order[j] = d.order[j], d.order[i] })
 		d.pass()
-		passes++
 		if d.high-d.low > p.Tolerance {
 			if d.oldHigh = d.high; d.high <= 0 {
 				d.oldHigh = math.Inf(1) // nothing is left aside
@@ -70,7 +60,7 @@ func (p *Problem) Solve(seed uint64) *Solution {
 		}
 		d.active, d.oldHigh = len(d.order), math.Inf(1)
 	}
-	return d.solution(passes)
+	return d
 }
 
 func (p *Problem) start() *descent {
@@ -112,34 +102,10 @@ func (d *descent) pass() {
 	}
 }
 
-func (d *descent) solution(passes int) *Solution {
-	s := &Solution{W: d.w, Passes: passes}
-	for _, v := range d.w {
-		s.Primal += v * v / 2
-	}
-	s.Dual = -s.Primal
-	for i, row := range d.Rows {
-		s.Dual += d.alpha[i] - d.alpha[i]*d.alpha[i]*d.diag/2
-		if d.alpha[i] > 0 {
-			s.Support++
-		}
-		if slack := 1 - d.sign[i]*Score(d.X, row, d.w); slack > 0 {
-			s.Primal += d.C * slack * slack
-		}
-	}
-	return s
-}
-
 // Score returns w·x of a row, with the column of ones.
 func Score(x *crftrain.Examples, row int32, w []float64) float64 {
 	sum := w[len(w)-1]
 	lo, hi := x.Start[row], x.Start[row+1]
-	if x.Value == nil {
-		for _, c := range x.Column[lo:hi] {
-			sum += w[c]
-		}
-		return sum
-	}
 	values := x.Value[lo:hi]
 	for k, c := range x.Column[lo:hi] {
 		sum += float64(values[k]) * w[c]
@@ -151,12 +117,6 @@ func Score(x *crftrain.Examples, row int32, w []float64) float64 {
 func axpy(a float64, x *crftrain.Examples, row int32, w []float64) {
 	w[len(w)-1] += a
 	lo, hi := x.Start[row], x.Start[row+1]
-	if x.Value == nil {
-		for _, c := range x.Column[lo:hi] {
-			w[c] += a
-		}
-		return
-	}
 	values := x.Value[lo:hi]
 	for k, c := range x.Column[lo:hi] {
 		w[c] += a * float64(values[k])
@@ -165,12 +125,8 @@ func axpy(a float64, x *crftrain.Examples, row int32, w []float64) {
 
 // square returns x·x of a row, with the column of ones.
 func square(x *crftrain.Examples, row int32) float64 {
-	lo, hi := x.Start[row], x.Start[row+1]
-	if x.Value == nil {
-		return float64(hi-lo) + 1
-	}
 	sum := 1.0
-	for _, v := range x.Value[lo:hi] {
+	for _, v := range x.Value[x.Start[row]:x.Start[row+1]] {
 		sum += float64(v) * float64(v)
 	}
 	return sum

@@ -19,6 +19,7 @@
 package svmtrain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,10 +44,9 @@ const (
 
 // TrainOptions say how to train. The zero value is LIBLINEAR's -s 1 -B 1 at C = 0.1.
 type TrainOptions struct {
-	C         float64 // cost of a margin that is missed; 0 means Cost
-	Tolerance float64 // of Problem; 0 means Tolerance
-	MinCount  int     // leaves out features (at one window offset) seen less often
-	Prune     float32 // leaves weights out of the model whose absolute value is smaller
+	C        float64 // cost of a margin that is missed; 0 means Cost
+	MinCount int     // leaves out features (at one window offset) seen less often
+	Prune    float32 // leaves weights out of the model whose absolute value is smaller
 }
 
 // Trainer is the tagger.Trainer of the SVM.
@@ -61,12 +61,7 @@ type Trainer struct {
 
 // NewTrainer returns a trainer without notes.
 func NewTrainer(t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) *Trainer {
-	if o.C == 0 {
-		o.C = Cost
-	}
-	if o.Tolerance == 0 {
-		o.Tolerance = Tolerance
-	}
+	o.C = cmp.Or(o.C, Cost)
 	return &Trainer{Corpus: crftrain.NewCorpus(t, set, r), template: t, set: set, res: r, o: o}
 }
 
@@ -181,9 +176,9 @@ func (t *training) hyperplane(tag, fold int) {
 	}
 	var w []float64
 	if positive {
-		p := &Problem{X: t.x, Rows: rows, C: t.o.C, Tolerance: t.o.Tolerance, Passes: Passes,
+		p := &Problem{X: t.x, Rows: rows, C: t.o.C, Tolerance: Tolerance, Passes: Passes,
 			Positive: func(row int32) bool { return int(t.x.Tag[row]) == tag }}
-		w = p.Solve(uint64(tag)).W
+		w = p.Solve(uint64(tag)).w
 	}
 	if fold < 0 && w != nil {
 		t.w[tag] = make([]float32, len(w))

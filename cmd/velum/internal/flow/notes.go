@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -50,6 +51,10 @@ func (w Watched) Put(b *pipeline.Batch) error {
 
 // IntoLabels returns the map of every category into a label set.
 func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error) {
+	set, err := pipeline.Labels(scheme)
+	if err != nil {
+		return nil, exit.Misconfigured(err, "name one with --labels")
+	}
 	to := map[pipeline.Category]pipeline.Category{}
 	for _, from := range configs.Schemes() {
 		if from == scheme {
@@ -57,17 +62,12 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 		}
 		m, err := configs.CategoryMap(from, scheme)
 		if err != nil {
-			return nil, err
+			return nil, exit.Misconfigured(err, "")
 		}
-		for k, v := range m {
-			to[k] = v
-		}
+		maps.Copy(to, m)
 	}
-	set, err := pipeline.Labels(scheme)
-	if err == nil {
-		for _, c := range set.Categories {
-			to[c] = c
-		}
+	for _, c := range set.Categories {
+		to[c] = c
 	}
 	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
 }

@@ -2,10 +2,8 @@ package learn
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -176,7 +174,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(l.out, fmt.Sprintf("ask-%02d", len(l.folders("ask"))+1))
+	folder := filepath.Join(l.out, fmt.Sprintf("ask-%02d", len(turns.Folders(l.out, "ask", 1))+1))
 	draft, err := durable.NewDraft(nil, folder)
 	if err != nil {
 		return err
@@ -194,7 +192,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err := l.writeQuestions(ctx, q, f.To, at); err != nil {
 		return errors.Join(err, draft.Discard())
 	}
-	data, err := q.File()
+	data, err := turns.Encode(q)
 	if err == nil {
 		err = draft.Write(turns.AskedName, data)
 	}
@@ -230,21 +228,10 @@ func (l *learning) unsureOfAny(ctx context.Context, n int) (*turns.Questions, er
 	return nil, exit.Errorf(exit.Nothing, "give more notes with --in", "no notes to ask about: the %d notes of the archive are labelled, asked about or learned from, or have no words", rows)
 }
 
-// folders lists the folders of a kind, ask-01 and so on, in their order.
-func (l *learning) folders(kind string) (all []string) {
-	for n := 1; ; n++ {
-		folder := filepath.Join(l.out, fmt.Sprintf("%s-%02d", kind, n))
-		if _, err := os.Stat(folder); err != nil {
-			return all
-		}
-		all = append(all, folder)
-	}
-}
-
 // answer is --answers: it takes corrected notes in. Only notes that were asked
 // about count.
 func (l *learning) answer(ctx context.Context, paths []string) error {
-	draft, err := durable.NewDraft(nil, filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(l.folders("answers"))+1)))
+	draft, err := durable.NewDraft(nil, filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(turns.Folders(l.out, "answers", 1))+1)))
 	if err != nil {
 		return err
 	}
@@ -255,8 +242,8 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 	}
 	if err == nil {
 		var data []byte
-		if data, err = json.MarshalIndent(taken, "", " "); err == nil {
-			err = draft.Write(turns.AnswersName, append(data, '\n'))
+		if data, err = turns.Encode(taken); err == nil {
+			err = draft.Write(turns.AnswersName, data)
 		}
 	}
 	if err == nil {
@@ -323,7 +310,7 @@ func (a *answering) Put(b *pipeline.Batch) error {
 // answers to one note, the later one counts.
 func (l *learning) loadAnswers() error {
 	l.asked, l.answers, l.answered = map[string]string{}, nil, turns.Answers{}
-	for _, folder := range l.folders("ask") {
+	for _, folder := range turns.Folders(l.out, "ask", 1) {
 		q, err := turns.ReadQuestions(filepath.Join(folder, turns.AskedName))
 		if err != nil {
 			return err
@@ -332,7 +319,7 @@ func (l *learning) loadAnswers() error {
 			l.asked[n.ID] = n.Said
 		}
 	}
-	for _, folder := range l.folders("answers") {
+	for _, folder := range turns.Folders(l.out, "answers", 1) {
 		if err := l.answered.Add(filepath.Join(folder, turns.AnswersName)); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
@@ -130,21 +132,10 @@ type learning struct {
 }
 
 func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, out string) (*learning, error) {
-	l := &learning{console: c, cfg: cfg, out: out, labels: cfg.Learn.Labels, foldOf: map[string]int{}}
-	if l.labels == "" {
-		l.labels = cfg.Profile
-	}
-	set, err := pipeline.Labels(l.labels)
-	if err != nil {
-		return nil, exit.Misconfigured(err, "name one with --labels")
-	}
-	scheme, err := pipeline.ParseScheme(cfg.Train.Scheme)
-	if err != nil {
-		return nil, exit.Misconfigured(err, "")
-	}
-	l.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
-	if l.toSet, err = flow.IntoLabels(l.labels); err != nil {
-		return nil, exit.Misconfigured(err, "")
+	l := &learning{console: c, cfg: cfg, out: out, labels: cmp.Or(cfg.Learn.Labels, cfg.Profile), foldOf: map[string]int{}}
+	var err error
+	if l.tagSet, l.toSet, err = train.Tags(cfg, l.labels); err != nil {
+		return nil, err
 	}
 	if err := l.need(); err != nil {
 		return nil, err

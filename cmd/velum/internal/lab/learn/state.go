@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,11 +56,7 @@ func (l *learning) digest() (string, error) {
 // resume reads the turns that are there, and forgets those after turn backTo
 // if that is not negative.
 func (l *learning) resume(ctx context.Context, backTo int) error {
-	for n := 0; ; n++ {
-		folder := filepath.Join(l.out, turns.Folder(n))
-		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+	for n, folder := range turns.Folders(l.out, "turn", 0) {
 		if backTo >= 0 && n > backTo {
 			break
 		}
@@ -79,7 +73,7 @@ func (l *learning) resume(ctx context.Context, backTo int) error {
 		if err := l.forget(backTo); err != nil {
 			return err
 		}
-		for _, fold := range l.folders("fold") {
+		for _, fold := range turns.Folders(l.out, "fold", 1) {
 			if err := (&learning{out: fold}).forget(backTo); err != nil {
 				return err
 			}
@@ -103,12 +97,8 @@ func (l *learning) resume(ctx context.Context, backTo int) error {
 
 // forget removes the turns after turn n, the last one first.
 func (l *learning) forget(n int) error {
-	last := n
-	for _, err := os.Stat(filepath.Join(l.out, turns.Folder(last+1))); err == nil; _, err = os.Stat(filepath.Join(l.out, turns.Folder(last+1))) {
-		last++
-	}
-	for ; last > n; last-- {
-		if err := durable.RemoveFolder(nil, filepath.Join(l.out, turns.Folder(last))); err != nil {
+	for _, folder := range slices.Backward(turns.Folders(l.out, "turn", n+1)) {
+		if err := durable.RemoveFolder(nil, folder); err != nil {
 			return err
 		}
 	}

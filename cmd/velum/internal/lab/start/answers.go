@@ -50,7 +50,7 @@ func (m *month) answers(k int) string { return m.at(fmt.Sprintf("answers-%02d.js
 // the turn it is written down into which folder the answers go: a start
 // after a kill sees whether they got there.
 func (m *month) take(ctx context.Context) error {
-	into := fmt.Sprintf("answers-%02d", len(m.numbered(learnedName, "answers", 1))+1)
+	into := fmt.Sprintf("answers-%02d", len(turns.Folders(m.at(learnedName), "answers", 1))+1)
 	var fresh []string
 	for k := range m.state.Evenings {
 		e := &m.state.Evenings[k]
@@ -147,7 +147,7 @@ func (m *month) scored(ctx context.Context, k int, keep map[string]bool) (*score
 
 // asked writes down the questions that learning asked, of this start or of one that was killed.
 func (m *month) asked() error {
-	for k := len(m.state.Evenings); k < len(m.numbered(learnedName, "ask", 1)); k++ {
+	for k := len(m.state.Evenings); k < len(turns.Folders(m.at(learnedName), "ask", 1)); k++ {
 		ids, err := (&flow.Labelled{Paths: []string{m.questions(k)}}).IDs()
 		if err != nil {
 			return err

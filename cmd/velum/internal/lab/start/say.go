@@ -1,9 +1,7 @@
 package start
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,18 +47,13 @@ func (m *month) masked() error {
 
 // judged returns the sentence about the turns of learning: whether a model is better, on how many notes, and which is in use.
 func (m *month) judged() error {
-	var learned struct {
-		Sentence string
-		Remarks  []string
-		Promoted int `json:"promoted_turn"`
-		Turns    []*turns.Turn
-	}
-	data, err := os.ReadFile(m.at(learnedName, "report.json"))
-	if err != nil {
+	var learned turns.Report
+	name := m.at(learnedName, "report.json")
+	if _, err := turns.Decode(name, turns.ReportSchema, &learned); err != nil {
 		return err
 	}
-	if json.Unmarshal(data, &learned) != nil || learned.Promoted < 0 || learned.Promoted > 0 && (learned.Promoted >= len(learned.Turns) || learned.Turns[learned.Promoted] == nil) {
-		return &durable.IntegrityError{Path: m.at(learnedName, "report.json"), Cause: "is not the report of learning"}
+	if n := learned.Promoted; n < 0 || n > 0 && (n >= len(learned.Turns) || learned.Turns[n] == nil) {
+		return &durable.IntegrityError{Path: name, Cause: "is not the report of learning"}
 	}
 	m.said.Judged, m.said.InUse = append([]string{learned.Sentence}, learned.Remarks...), learned.Promoted
 	m.said.Again = m.said.InUse > 0 && !learned.Turns[m.said.InUse].Promoted

@@ -14,9 +14,9 @@ func TestInUse(t *testing.T) {
 	for _, c := range []struct {
 		what, report, want string
 	}{
-		{"no turn", `{"promoted_turn":0,"turns":[{"promoted":true}]}`, "the first model"},
-		{"a turn", `{"promoted_turn":1,"turns":[{"promoted":true},{"promoted":true}]}`, "the model of turn 1 of 1"},
-		{"answers", `{"promoted_turn":1,"turns":[{"promoted":true},{"promoted":false,"base":{"file":"base.velum"}}]}`, "what was in use before, trained again with all answers"},
+		{"no turn", `{"schema":"velum.learn/3","promoted_turn":0,"turns":[{"promoted":true}]}`, "the first model"},
+		{"a turn", `{"schema":"velum.learn/3","promoted_turn":1,"turns":[{"promoted":true},{"promoted":true}]}`, "the model of turn 1 of 1"},
+		{"answers", `{"schema":"velum.learn/3","promoted_turn":1,"turns":[{"promoted":true},{"promoted":false,"base":{"file":"base.velum"}}]}`, "what was in use before, trained again with all answers"},
 	} {
 		m := &month{Options: &Options{Out: t.TempDir()}}
 		for _, dir := range []string{"turn-00", "turn-01"} {
@@ -35,7 +35,7 @@ func TestInUse(t *testing.T) {
 
 // A report of learning that something else wrote is refused, and breaks nothing.
 func TestJudgedDamage(t *testing.T) {
-	for _, report := range []string{`{`, `{"promoted_turn":1,"turns":[{"promoted":true}]}`, `{"promoted_turn":1,"turns":[null,null]}`, `{"promoted_turn":-1,"turns":[]}`} {
+	for _, report := range []string{`{`, `{"schema":"velum.learn/3","promoted_turn":1,"turns":[{"promoted":true}]}`, `{"schema":"velum.learn/3","promoted_turn":1,"turns":[null,null]}`, `{"schema":"velum.learn/3","promoted_turn":-1,"turns":[]}`} {
 		m := &month{Options: &Options{Out: t.TempDir()}}
 		if err := os.MkdirAll(m.at(learnedName), 0o700); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ package start
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,16 +103,13 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 
 // read reads how far the folder is: with the lock held, for another start may just have ended.
 func (m *month) read() error {
-	data, err := os.ReadFile(m.at(stateName))
+	_, err := turns.Decode(m.at(stateName), stateSchema, &m.state)
 	if errors.Is(err, os.ErrNotExist) {
 		m.state = state{Schema: stateSchema, In: m.Options.In, Evenings: []evening{}, Agreed: []float64{}}
 		return nil
 	}
 	if err != nil {
-		return exit.Misconfigured(err, "make it readable")
-	}
-	if json.Unmarshal(data, &m.state) != nil || m.state.Schema != stateSchema {
-		return &durable.IntegrityError{Path: m.at(stateName), Cause: "is not the record of a start by this version of velum"}
+		return err
 	}
 	switch {
 	case filepath.Clean(m.state.In) == filepath.Clean(m.Options.In):
@@ -131,11 +127,11 @@ func (m *month) at(name ...string) string {
 
 // save writes the state.
 func (m *month) save() error {
-	data, err := json.MarshalIndent(&m.state, "", " ")
+	data, err := turns.Encode(&m.state)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(nil, m.at(stateName), append(data, '\n'))
+	return durable.WriteFile(nil, m.at(stateName), data)
 }
 
 // evening is one call: answers, a turn, the masked month, questions.
@@ -282,18 +278,7 @@ func (m *month) learn(ctx context.Context, o *learn.Options) error {
 }
 
 // turns is how many turns there are.
-func (m *month) turns() int { return len(m.numbered(learnedName, "turn", 0)) }
-
-// numbered lists what stands in a folder as kind-00, kind-01 and so on.
-func (m *month) numbered(folder, kind string, first int) (all []string) {
-	for {
-		name := m.at(folder, fmt.Sprintf("%s-%02d", kind, first+len(all)))
-		if _, err := os.Stat(name); err != nil {
-			return all
-		}
-		all = append(all, name)
-	}
-}
+func (m *month) turns() int { return len(turns.Folders(m.at(learnedName), "turn", 0)) }
 
 // mask masks the archive with the model in use.
 func (m *month) mask(ctx context.Context) error {

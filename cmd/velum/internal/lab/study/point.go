@@ -202,40 +202,44 @@ func (s *study) pair(a, b *Point, nameA, nameB, at string) (*Pair, error) {
 	return p, nil
 }
 
-// pairs tests all pairs of points in the same place, and adjusts them.
-func (s *study) pairs(points []*Point) (all []*Pair, err error) {
-	for i, a := range points {
-		for _, b := range points[i+1:] {
+// pairs tests all pairs of kinds in the same place.
+func (s *study) pairs(p *Part) error {
+	for i, a := range p.Points {
+		for _, b := range p.Points[i+1:] {
 			if a.At == b.At && a.On == b.On && a.Kind != b.Kind {
-				p, err := s.pair(a, b, a.Kind, b.Kind, strings.Trim(a.At+" "+a.On, " "))
+				x, err := s.pair(a, b, a.Kind, b.Kind, a.where())
 				if err != nil {
-					return nil, err
+					return err
 				}
-				all = append(all, p)
+				p.Pairs = append(p.Pairs, x)
 			}
 		}
 	}
-	return adjusted(all), nil
+	adjust(p.Pairs)
+	return nil
 }
 
-// against tests points against one of the same kind.
-func (s *study) against(base *Point, points []*Point) (all []*Pair, err error) {
-	for _, a := range points {
-		if a == base || a.Kind != base.Kind || a.On != base.On {
-			continue
+// against tests points against those of the same kind and notes that are a base.
+func (s *study) against(p *Part, isBase func(*Point) bool) error {
+	for _, base := range p.Points {
+		for _, a := range p.Points {
+			if a == base || a.Kind != base.Kind || a.On != base.On || !isBase(base) {
+				continue
+			}
+			x, err := s.pair(a, base, a.At, base.At, strings.TrimSpace(base.Kind+" "+base.On))
+			if err != nil {
+				return err
+			}
+			p.Pairs = append(p.Pairs, x)
 		}
-		p, err := s.pair(a, base, a.At, base.At, strings.Trim(base.Kind+" "+base.On, " "))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
 	}
-	return all, nil
+	adjust(p.Pairs)
+	return nil
 }
 
-// adjusted sets what probabilities of chance count among all pairs: the smallest as
+// adjust sets what probabilities of chance count among all pairs: the smallest as
 // often as there are pairs, the next one time less, and none less than one before.
-func adjusted(all []*Pair) []*Pair {
+func adjust(all []*Pair) {
 	for _, of := range []func(*Pair) *Difference{func(p *Pair) *Difference { return &p.F1 }, func(p *Pair) *Difference { return &p.Masked }} {
 		order := slices.Clone(all)
 		slices.SortStableFunc(order, func(a, b *Pair) int { return cmp.Compare(of(a).Alpha, of(b).Alpha) })
@@ -246,7 +250,6 @@ func adjusted(all []*Pair) []*Pair {
 			d.Holm = report.Rounded(least)
 		}
 	}
-	return all
 }
 
 // writePoints writes the points for people.

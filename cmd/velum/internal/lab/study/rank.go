@@ -33,13 +33,23 @@ type Ranked struct {
 // rankPart ranks features by category (VIGI §6.5), at tokens that the model has not
 // seen: in the folds, or on the development notes.
 func (s *study) rankPart(ctx context.Context) (*Part, error) {
-	splits, rows, err := s.inSplits(ctx, true)
+	splits, err := s.splits()
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Folds: len(splits)}
-	for k, a := range s.arms {
-		p.Ranking = append(p.Ranking, together(a.name, rows[k])...)
+	cells := s.inSplits(splits)
+	for _, c := range cells {
+		for _, t := range c.trials {
+			t.rank = true
+		}
+	}
+	p, err := s.table(ctx, "", len(splits), cells)
+	if err != nil {
+		return nil, err
+	}
+	p.Points = nil // nothing is scored
+	for _, c := range cells {
+		p.Ranking = append(p.Ranking, together(c.arm.name, c.trials)...)
 	}
 	return p, nil
 }

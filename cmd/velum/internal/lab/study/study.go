@@ -10,8 +10,8 @@
 package study
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +26,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -111,14 +112,9 @@ func (s *study) prepare() (err error) {
 	if s.cfg, err = option.Load(s.options); err != nil {
 		return err
 	}
-	if s.labels = s.Labels; s.labels == "" {
-		s.labels = s.cfg.Profile
-	}
-	if _, err := pipeline.Labels(s.labels); err != nil {
-		return exit.Misconfigured(err, "name one with --labels")
-	}
+	s.labels = cmp.Or(s.Labels, s.cfg.Profile)
 	if s.into, err = flow.IntoLabels(s.labels); err != nil {
-		return exit.Misconfigured(err, "")
+		return err
 	}
 	if len(s.Kinds) == 0 {
 		return exit.Misconfiguredf("name some, as crf,bilstm", "--kinds is empty")
@@ -177,28 +173,23 @@ const Schema = "velum.study/1"
 // is an error: to write over it would lose them.
 func readParts(dir string) (*Study, error) {
 	path := filepath.Join(dir, resultName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &Study{Schema: Schema, Parts: map[string]*Part{}}, nil
-	} else if err != nil {
-		return nil, err
-	}
 	s := new(Study)
-	if err = json.Unmarshal(data, s); err == nil && (s.Schema != Schema || s.Parts == nil) {
-		err = fmt.Errorf("its schema is %q, not %q", s.Schema, Schema)
-	}
-	if err != nil {
+	_, err := turns.Decode(path, Schema, s)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.With(exit.Integrity, fmt.Errorf("%s is damaged: %w", path, err), "move it away or name another folder; trials are kept beside it, so the studies that it held are soon made again by their commands")
+	}
+	if s.Schema = Schema; s.Parts == nil {
+		s.Parts = map[string]*Part{}
 	}
 	return s, nil
 }
 
 func (s *Study) write(dir string) error {
-	data, err := json.MarshalIndent(s, "", " ")
+	data, err := turns.Encode(s)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(nil, filepath.Join(dir, resultName), append(data, '\n'))
+	return durable.WriteFile(nil, filepath.Join(dir, resultName), data)
 }
 
 // print shows a study on the terminal.

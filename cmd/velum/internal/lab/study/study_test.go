@@ -182,7 +182,7 @@ func TestHolm(t *testing.T) {
 	for _, a := range alphas {
 		all = append(all, &Pair{F1: Difference{Alpha: a}})
 	}
-	adjusted(all)
+	adjust(all)
 	for k, p := range all {
 		if math.Abs(p.F1.Holm-want[k]) > 1e-9 {
 			t.Errorf("%v: %v, want %v", alphas[k], p.F1.Holm, want[k])
@@ -209,19 +209,19 @@ func TestFair(t *testing.T) {
 	for i := range s.corpus.notes {
 		s.corpus.notes[i].drawn = s.corpus.notes[i].group
 	}
-	row := func(setting string, right ...int) (trials []*trial) {
+	row := func(setting string, right ...int) (c cell) {
 		for f, n := range right {
-			trials = append(trials, &trial{arm: &arm{name: "crf", settings: []string{"x=0", setting}}, test: []int{f},
+			c.trials = append(c.trials, &trial{arm: &arm{name: "crf", settings: []string{"x=0", setting}}, test: []int{f},
 				outcome: &outcome{Notes: []int{0}, Confidence: []float32{1}, Scores: pointOf("", n).scorer}})
 		}
-		return trials
+		return c
 	}
-	tried := [][]*trial{row("y=1", 4, 1), row("y=2", 2, 3)}
+	tried := []cell{row("y=1", 4, 1), row("y=2", 2, 3)}
 	p := s.fair(&arm{name: "crf", settings: []string{"x=0"}}, tried)
 	if fmt.Sprint(p.Picked) != "[y=2 y=1]" || p.Strict.F1 != 0.375 {
 		t.Errorf("picked %v, F1 %v; want [y=2 y=1] and 3 of 8", p.Picked, p.Strict.F1)
 	}
-	if s.fair(&arm{}, [][]*trial{row("y=1", 4)[:1]}) != nil {
+	if s.fair(&arm{}, []cell{row("y=1", 4)}) != nil {
 		t.Error("one fold has no other folds")
 	}
 }

@@ -1,8 +1,8 @@
 package study
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -20,37 +20,52 @@ type split struct {
 }
 
 // splits are the folds of the gold notes, or the development notes.
-func (s *study) splits() ([]split, error) {
-	gold := s.corpus.of(goldSet)
-	if len(s.Dev) > 0 {
-		return []split{{train: gold, test: s.corpus.of(devSet)}}, nil
+func (s *study) splits() (all []split, err error) {
+	gold, k := s.corpus.of(goldSet), 1
+	if len(s.Dev) == 0 {
+		if k, err = s.folds(gold); err != nil {
+			return nil, err
+		}
 	}
-	folds, err := s.folds(gold, s.Seed)
-	if err != nil {
-		return nil, err
-	}
-	var all []split
-	for _, f := range folds {
-		x := split{train: without(gold, f), test: f}
-		if s.By == "source" && len(s.corpus.groups(f, 0)) == 1 {
-			x.name = s.corpus.notes[f[0]].group
+	for d := range k {
+		x, err := s.drawn(gold, d)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, x)
 	}
 	return all, nil
 }
 
-// folds are those of --k, or as many as there are groups.
-func (s *study) folds(notes []int, seed int) ([][]int, error) {
-	groups := len(s.corpus.groups(notes, seed))
+// folds is how many there are: --k, or as many as there are groups.
+func (s *study) folds(notes []int) (int, error) {
+	groups := len(s.corpus.groups(notes, 0))
 	k := s.K
 	if k == 0 || k > groups && s.By == "source" {
 		k = groups
 	}
 	if k < 2 || groups < k {
-		return nil, exit.Misconfiguredf("give more, fewer folds (--k), notes to score on (--dev), or another --by", "%d groups of notes (--by %s) make no %d folds", groups, s.By, max(k, 2))
+		return 0, exit.Misconfiguredf("give more, fewer folds (--k), notes to score on (--dev), or another --by", "%d groups of notes (--by %s) make no %d folds", groups, s.By, max(k, 2))
 	}
-	return s.corpus.folds(notes, k, seed), nil
+	return k, nil
+}
+
+// drawn is the split of draw d: the development notes, or fold d of a division of its
+// own every k draws.
+func (s *study) drawn(notes []int, d int) (split, error) {
+	if len(s.Dev) > 0 {
+		return split{train: notes, test: s.corpus.of(devSet)}, nil
+	}
+	k, err := s.folds(notes)
+	if err != nil {
+		return split{}, err
+	}
+	f := s.corpus.folds(notes, k, s.Seed+d/k)[d%k]
+	x := split{train: without(notes, f), test: f}
+	if s.By == "source" && len(s.corpus.groups(f, 0)) == 1 {
+		x.name = s.corpus.notes[f[0]].group
+	}
+	return x, nil
 }
 
 // of makes the trials of an arm.
@@ -61,23 +76,45 @@ func of(a *arm, splits []split, without ...string) (trials []*trial) {
 	return trials
 }
 
-// all runs the trials of many points. Those of one split come after one another, so that
-// the time that is left is reckoned from all kinds early.
-func (s *study) all(ctx context.Context, rows [][]*trial) error {
+// cell is a point that is to be made: an arm in one place, its trials, and which of their notes count there; nil: all.
+type cell struct {
+	arm    *arm
+	at, on string
+	trials []*trial
+	keep   func(note int, conf float32) bool
+}
+
+// inSplits are the cells of all arms, one each.
+func (s *study) inSplits(splits []split) (cells []cell) {
+	for _, a := range s.arms {
+		cells = append(cells, cell{arm: a, trials: of(a, splits)})
+	}
+	return cells
+}
+
+// table does the trials of all cells and makes their points. Trials of one split come after one another, so
+// that the time that is left is reckoned from all kinds early.
+func (s *study) table(ctx context.Context, varied string, folds int, cells []cell) (*Part, error) {
 	var order []*trial
-	for k := 0; ; k++ {
-		n := len(order)
-		for _, row := range rows {
-			if k < len(row) {
-				order = append(order, row[k])
+	for k, n := 0, -1; n < len(order); k++ {
+		n = len(order)
+		for _, c := range cells {
+			if k < len(c.trials) && !slices.Contains(order, c.trials[k]) {
+				order = append(order, c.trials[k])
 			}
-		}
-		if len(order) == n {
-			break
 		}
 	}
 	s.begin(len(order))
-	return s.run(ctx, order...)
+	if err := s.run(ctx, order...); err != nil {
+		return nil, err
+	}
+	p := &Part{Varied: varied, Folds: folds}
+	for _, c := range cells {
+		x := s.point(c.arm, c.at, c.trials, c.keep)
+		x.On = c.on
+		p.Points = append(p.Points, x)
+	}
+	return p, nil
 }
 
 // begin shows how far the trials are.
@@ -87,38 +124,22 @@ func (s *study) begin(trials int) {
 	}
 }
 
-// inSplits runs each arm in all splits, a row an arm; rank has features ranked there.
-func (s *study) inSplits(ctx context.Context, rank bool) (splits []split, rows [][]*trial, err error) {
-	if splits, err = s.splits(); err != nil {
-		return nil, nil, err
-	}
-	for _, a := range s.arms {
-		row := of(a, splits)
-		for _, t := range row {
-			t.rank = rank
-		}
-		rows = append(rows, row)
-	}
-	return splits, rows, s.all(ctx, rows)
-}
-
 // foldsPart is cross-validation: each kind in all folds, all pairs of kinds tested.
 func (s *study) foldsPart(ctx context.Context) (*Part, error) {
-	splits, rows, err := s.inSplits(ctx, false)
+	splits, err := s.splits()
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Folds: len(splits), Varied: "kind"}
+	p, err := s.table(ctx, "kind", len(splits), s.inSplits(splits))
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range splits {
 		if x.name != "" {
 			p.Sources = append(p.Sources, x.name)
 		}
 	}
-	for k, a := range s.arms {
-		p.Points = append(p.Points, s.point(a, "", rows[k], nil))
-	}
-	p.Pairs, err = s.pairs(p.Points)
-	return p, err
+	return p, s.pairs(p)
 }
 
 // curvePart is learning curves (VIGI §5.7): in each draw each kind learns from the first
@@ -129,50 +150,29 @@ func (s *study) curvePart(ctx context.Context) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([][]*trial, len(shares)*len(s.arms))
+	var cells []cell
+	for _, a := range s.arms {
+		for _, share := range shares {
+			cells = append(cells, cell{arm: a, at: number(share) + " %"})
+		}
+	}
 	for d := range max(s.Times, 1) {
 		x, err := s.drawn(s.corpus.of(goldSet), d)
 		if err != nil {
 			return nil, err
 		}
 		groups := s.corpus.groups(x.train, s.Seed+d)
-		for i, share := range shares {
-			notes := first(groups, max(1, int(math.Round(share/100*float64(len(x.train))))))
-			for k, a := range s.arms {
-				at := i*len(s.arms) + k
-				rows[at] = append(rows[at], &trial{arm: a, train: notes, test: x.test})
-			}
+		for i := range cells {
+			n := math.Round(shares[i%len(shares)] / 100 * float64(len(x.train)))
+			c := &cells[i]
+			c.trials = append(c.trials, &trial{arm: c.arm, train: first(groups, max(1, int(n))), test: x.test})
 		}
 	}
-	if err := s.all(ctx, rows); err != nil {
+	p, err := s.table(ctx, "share", 0, cells)
+	if err != nil {
 		return nil, err
 	}
-	p := &Part{Varied: "share"}
-	for k, a := range s.arms {
-		for i, share := range shares {
-			p.Points = append(p.Points, s.point(a, number(share)+" %", rows[i*len(s.arms)+k], nil))
-		}
-	}
-	p.Pairs, err = s.pairs(p.Points)
-	return p, err
-}
-
-// drawn is the split of draw d: the development notes, or fold d of a division of its
-// own every k draws.
-func (s *study) drawn(notes []int, d int) (split, error) {
-	if len(s.Dev) > 0 {
-		return split{train: notes, test: s.corpus.of(devSet)}, nil
-	}
-	k := s.K
-	if k == 0 {
-		k = len(s.corpus.groups(notes, 0))
-	}
-	folds, err := s.folds(notes, s.Seed+d/max(k, 1))
-	if err != nil {
-		return split{}, err
-	}
-	f := folds[d%len(folds)]
-	return split{train: without(notes, f), test: f}, nil
+	return p, s.pairs(p)
 }
 
 // perCent sorts shares, those otherwise if there are none, and refuses what is none.
@@ -197,44 +197,35 @@ func (s *study) ablatePart(ctx context.Context) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := make([][]string, len(s.arms))
-	var rows [][]*trial
+	groups, n := make([][]string, len(s.arms)), 0
+	var cells []cell
 	for k, a := range s.arms {
 		if groups[k], err = s.features(a); err != nil {
 			return nil, err
 		}
-		rows = append(rows, of(a, splits))
+		cells = append(cells, cell{arm: a, at: "all", trials: of(a, splits)})
 		for _, g := range groups[k] {
-			rows = append(rows, of(a, splits, g))
+			cells = append(cells, cell{arm: a, at: "-" + g, trials: of(a, splits, g)})
 		}
+		n += len(groups[k])
 	}
-	if s.Forward {
-		s.begin(len(splits) * (len(rows) - len(s.arms)))
-	} else if err := s.all(ctx, rows); err != nil {
-		return nil, err
+	if !s.Forward {
+		p, err := s.table(ctx, "groups", len(splits), cells)
+		if err != nil {
+			return nil, err
+		}
+		return p, s.against(p, func(x *Point) bool { return x.At == "all" })
 	}
-	p := &Part{Folds: len(splits), Varied: "groups"}
+	s.begin(len(splits) * n)
+	p, bases := &Part{Folds: len(splits), Varied: "groups", Caution: pickedHere}, map[*Point]bool{}
 	for k, a := range s.arms {
-		var points []*Point
-		var base *Point
-		if s.Forward {
-			points, base, err = s.forward(ctx, a, splits, groups[k])
-			p.Caution = pickedHere
-		} else {
-			points = s.oneLess(a, groups[k], rows[:1+len(groups[k])])
-			base, rows = points[0], rows[1+len(groups[k]):]
-		}
+		points, best, err := s.forward(ctx, a, splits, groups[k])
 		if err != nil {
 			return nil, err
 		}
-		pairs, err := s.against(base, points)
-		if err != nil {
-			return nil, err
-		}
-		p.Points, p.Pairs = append(p.Points, points...), append(p.Pairs, pairs...)
+		p.Points, bases[best] = append(p.Points, points...), true
 	}
-	p.Pairs = adjusted(p.Pairs)
-	return p, nil
+	return p, s.against(p, func(x *Point) bool { return bases[x] })
 }
 
 // features are the groups of an arm's template.
@@ -244,15 +235,6 @@ func (s *study) features(a *arm) ([]string, error) {
 		err = exit.Misconfiguredf("name a kind with features, as crf, or give bilstm a template with some", "--kinds: %s has no features that could be left out", a.name)
 	}
 	return groups, err
-}
-
-// oneLess makes the points of rows with all groups and without each.
-func (s *study) oneLess(a *arm, groups []string, rows [][]*trial) []*Point {
-	points := []*Point{s.point(a, "all", rows[0], nil)}
-	for k, g := range groups {
-		points = append(points, s.point(a, "-"+g, rows[k+1], nil))
-	}
-	return points
 }
 
 func (s *study) forward(ctx context.Context, a *arm, splits []split, groups []string) (points []*Point, best *Point, err error) {
@@ -283,42 +265,31 @@ func (s *study) gridPart(ctx context.Context) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows [][]*trial
+	var cells []cell
 	for _, a := range s.arms {
 		for _, set := range settings {
 			one, err := s.with(a, set)
 			if err != nil {
 				return nil, err
 			}
-			rows = append(rows, of(one, splits))
+			cells = append(cells, cell{arm: one, at: strings.Join(set, " "), trials: of(one, splits)})
 		}
 	}
-	if err := s.all(ctx, rows); err != nil {
+	p, err := s.table(ctx, "settings", len(splits), cells)
+	if err != nil {
 		return nil, err
 	}
-	p := &Part{Folds: len(splits), Varied: "settings", Caution: pickedHere}
-	for k, a := range s.arms {
-		var points []*Point
-		var best *Point
-		tried := rows[k*len(settings):][:len(settings)]
-		for i, set := range settings {
-			x := s.point(a, strings.Join(set, " "), tried[i], nil)
-			if points = append(points, x); best == nil || x.Strict.FBeta > best.Strict.FBeta {
-				best = x
-			}
-		}
-		best.Taken = true
-		pairs, err := s.against(best, points)
-		if err != nil {
-			return nil, err
-		}
-		if fair := s.fair(a, tried); fair != nil {
-			p.Caution, points = pickedElsewhere, append(points, fair)
-		}
-		p.Points, p.Pairs = append(p.Points, points...), append(p.Pairs, pairs...)
+	n := len(settings)
+	for points := range slices.Chunk(p.Points, n) {
+		slices.MaxFunc(points, func(a, b *Point) int { return cmp.Compare(a.Strict.FBeta, b.Strict.FBeta) }).Taken = true
 	}
-	p.Pairs = adjusted(p.Pairs)
-	return p, nil
+	p.Caution, err = pickedHere, s.against(p, func(x *Point) bool { return x.Taken })
+	for k, a := range slices.Backward(s.arms) {
+		if fair := s.fair(a, cells[k*n:][:n]); fair != nil {
+			p.Caution, p.Points = pickedElsewhere, slices.Insert(p.Points, (k+1)*n, fair)
+		}
+	}
+	return p, err
 }
 
 // What is said of a figure whose notes have picked what it is of.
@@ -331,8 +302,8 @@ const (
 // whose F_β is best in all other folds. It costs no training, and no note is scored by a
 // choice that it had part in (the models that are compared for it learned from it, as
 // all models outside its fold do). There is none of one fold.
-func (s *study) fair(a *arm, tried [][]*trial) *Point {
-	folds := len(tried[0])
+func (s *study) fair(a *arm, tried []cell) *Point {
+	folds := len(tried[0].trials)
 	if folds < 2 {
 		return nil
 	}
@@ -342,13 +313,13 @@ func (s *study) fair(a *arm, tried [][]*trial) *Point {
 		best := 0.0
 		for _, row := range tried {
 			others := score.New(score.Options{Beta: s.Beta, Draws: -1})
-			for k, t := range row {
+			for k, t := range row.trials {
 				if k != f {
 					others.Gather(t.outcome.Scores, func(i int) int { return i })
 				}
 			}
 			if m, _ := others.Report().Measure(score.Strict); picked[f] == nil || m.FBeta > best {
-				best, picked[f] = m.FBeta, row[f]
+				best, picked[f] = m.FBeta, row.trials[f]
 			}
 		}
 		settings = append(settings, strings.Join(picked[f].arm.settings[len(a.settings):], " "))
@@ -390,7 +361,7 @@ func (s *study) mixPart(ctx context.Context) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([][]*trial, len(shares)*len(s.arms))
+	rows := make([][]*trial, len(s.arms)*len(shares))
 	for d := range max(s.Times, 1) {
 		one, err := s.drawn(s.corpus.of(goldSet), d)
 		if err != nil {
@@ -407,72 +378,53 @@ func (s *study) mixPart(ctx context.Context) (*Part, error) {
 		}
 		n := float64(min(len(one.train), len(two.train)))
 		of, others := s.corpus.groups(one.train, s.Seed+d), s.corpus.groups(two.train, s.Seed+d)
-		for i, share := range shares {
-			theirs := int(math.Round(share / 100 * n))
+		for i := range rows {
+			theirs := int(math.Round(shares[i%len(shares)] / 100 * n))
 			notes := append(first(of, int(n)-theirs), first(others, theirs)...)
 			slices.Sort(notes)
-			for k, a := range s.arms {
-				at := i*len(s.arms) + k
-				rows[at] = append(rows[at], &trial{arm: a, train: notes, test: test})
+			rows[i] = append(rows[i], &trial{arm: s.arms[i/len(shares)], train: notes, test: test})
+		}
+	}
+	var cells []cell
+	for k, a := range s.arms {
+		for set, on := range []string{goldSet: "--gold", withSet: "--with", devSet: "--dev"} {
+			if (set == int(devSet)) != (len(s.Dev) > 0) {
+				continue
+			}
+			for i, share := range shares {
+				cells = append(cells, cell{a, number(share) + " %", on, rows[k*len(shares)+i], func(n int, _ float32) bool { return int(s.corpus.notes[n].set) == set }})
 			}
 		}
 	}
-	if err := s.all(ctx, rows); err != nil {
+	p, err := s.table(ctx, "mixture", 0, cells)
+	if err != nil {
 		return nil, err
 	}
-	return s.mixed(shares, rows)
-}
-
-func (s *study) mixed(shares []float64, rows [][]*trial) (*Part, error) {
-	p := &Part{Varied: "mixture"}
-	on := []struct {
-		set  set
-		name string
-	}{{goldSet, "--gold"}, {withSet, "--with"}}
-	if len(s.Dev) > 0 {
-		on = on[:1]
-		on[0].set, on[0].name = devSet, "--dev"
-	}
-	for k, a := range s.arms {
-		for _, x := range on {
-			var points []*Point
-			for i, share := range shares {
-				point := s.point(a, number(share)+" %", rows[i*len(s.arms)+k], func(n int, _ float32) bool { return s.corpus.notes[n].set == x.set })
-				point.On = x.name
-				points = append(points, point)
-			}
-			pairs, err := s.against(points[0], points)
-			if err != nil {
-				return nil, err
-			}
-			p.Points, p.Pairs = append(p.Points, points...), append(p.Pairs, pairs...)
-		}
-	}
-	p.Pairs = adjusted(p.Pairs)
-	return p, nil
+	return p, s.against(p, func(x *Point) bool { return x.At == cells[0].at })
 }
 
 // confidencePart scores the notes alone whose confidence reaches a threshold (BOOT
 // table 3.2), in the folds of foldsPart.
 func (s *study) confidencePart(ctx context.Context) (*Part, error) {
-	splits, rows, err := s.inSplits(ctx, false)
+	splits, err := s.splits()
 	if err != nil {
 		return nil, err
 	}
 	thresholds := []float64{0, 0.5, 0.7, 0.85, 0.95, 0.99}
 	if len(s.Thresholds) > 0 {
-		thresholds = slices.Sorted(slices.Values(s.Thresholds))
+		thresholds = slices.Compact(slices.Sorted(slices.Values(s.Thresholds)))
 	}
-	p := &Part{Folds: len(splits), Varied: "confidence"}
-	for k, a := range s.arms {
-		for _, least := range slices.Compact(thresholds) {
+	var cells []cell
+	for _, c := range s.inSplits(splits) {
+		for _, least := range thresholds {
 			if least < 0 || least > 1 {
 				return nil, exit.Misconfiguredf("give some from 0 to 1, as 0,0.5,0.85", "--thresholds: %v is no confidence", least)
 			}
-			p.Points = append(p.Points, s.point(a, fmt.Sprintf("≥ %s", number(least)), rows[k], func(_ int, conf float32) bool { return float64(conf) >= least }))
+			c.at, c.keep = "≥ "+number(least), func(_ int, conf float32) bool { return float64(conf) >= least }
+			cells = append(cells, c)
 		}
 	}
-	return p, nil
+	return s.table(ctx, "confidence", len(splits), cells)
 }
 
 // describe says what a study was made on.

@@ -15,6 +15,9 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
+	"github.com/velum-health/velum/stages/teach"
 )
 
 // DictionaryOptions holds the arguments of a training of kind dictionary.
@@ -74,8 +77,12 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	if err != nil {
 		return nil, err
 	}
+	count := &teach.Words{Note: func(text []byte, tokens []pipeline.Token, _ uint64) error {
+		t.counter.Add(text, tokens)
+		return nil
+	}}
 	for _, path := range d.Notes {
-		if err := t.read(ctx, path, counting{t.counter}); err != nil {
+		if err := eachNote(ctx, t.Console, t.cfg, path, count); err != nil {
 			return nil, err
 		}
 	}
@@ -93,33 +100,33 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	}, dictionarytrain.Frequencies(positive, positives, negative, negatives, seen))
 }
 
-// read moves notes, tokenized, into a sink.
-func (t *dictionaryTraining) read(ctx context.Context, path string, to pipeline.Sink) error {
-	o, err := flow.TextOptions(t.cfg)
+// eachNote hands the words of the notes of a path on.
+func eachNote(ctx context.Context, c *console.Console, cfg *option.Config, path string, to *teach.Words) error {
+	progress := c.NewProgress("read", "notes", 0)
+	defer progress.End()
+	return flow.InputError(readNotes(ctx, cfg, "", path, flow.Watched{Sink: to, Progress: progress}))
+}
+
+// readNotes moves the notes of a path, tokenized, into a sink. The format lines is a note a line of plain text.
+func readNotes(ctx context.Context, cfg *option.Config, format, path string, to pipeline.Sink) error {
+	o, err := flow.TextOptions(cfg)
 	if err != nil {
 		return err
 	}
 	o.SkipUnknown = true
-	src, err := flow.OpenNotes("from", "", path, o)
+	var src read.Text
+	if format == "lines" {
+		if src, err = text.NewPlain(path, o); err != nil {
+			err = exit.Misconfigured(err, "")
+		}
+	} else {
+		src, err = flow.OpenNotes("from", format, path, o)
+	}
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	progress := t.NewProgress("read", "notes", 0)
-	defer progress.End()
-	return flow.InputError(pipeline.Run(ctx, src, flow.TeachSteps(t.cfg), flow.Watched{Sink: to, Progress: progress}, nil))
-}
-
-// counting is a sink that counts words.
-type counting struct{ *dictionarytrain.Counter }
-
-func (c counting) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] == pipeline.Sound {
-			c.Add(b.Text.At(i), b.Tokens.At(i))
-		}
-	}
-	return nil
+	return pipeline.Run(ctx, src, flow.TeachSteps(cfg), to, nil)
 }
 
 func (t *dictionaryTraining) save(m *dictionary.Model) error {

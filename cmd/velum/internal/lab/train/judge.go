@@ -110,7 +110,7 @@ func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled)
 	// An inverse model has one label, however many its network has learned.
 	toLabels, err := flow.IntoLabels(cmp.Or(t.kind.Labels, t.Options.Labels))
 	if err != nil {
-		return nil, exit.Misconfigured(err, "")
+		return nil, err
 	}
 	draws := -1
 	if t.Options.Real != "" {

@@ -70,7 +70,7 @@ func (t *Training) calibrate(ctx context.Context, m *flow.Model) error {
 func (t *Training) count(ctx context.Context, asked *flow.Model, path string, by *regexp.Regexp, all map[string]*calibrate.Source) error {
 	into, err := flow.IntoLabels(t.Options.Labels)
 	if err != nil {
-		return exit.Misconfigured(err, "")
+		return err
 	}
 	gold := flow.Labelled{Paths: []string{path}, Config: t.cfg}
 	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, heard: asked.Header().Heard(), all: map[string]*calibrate.Source{}}

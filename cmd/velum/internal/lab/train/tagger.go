@@ -90,15 +90,11 @@ func (t *Training) Prepare() error {
 		return unknownKind(t.Options.Kind)
 	}
 	t.Options.Labels = cmp.Or(t.Options.Labels, t.kind.Labels, t.cfg.Profile)
-	set, err := pipeline.Labels(t.Options.Labels)
-	if err != nil {
-		return exit.Misconfigured(err, "name one with --labels")
+	var into func(pipeline.Category) pipeline.Category
+	var err error
+	if t.tagSet, into, err = Tags(t.cfg, t.Options.Labels); err != nil {
+		return err
 	}
-	scheme, err := pipeline.ParseScheme(t.cfg.Train.Scheme)
-	if err != nil {
-		return exit.Misconfigured(err, "")
-	}
-	t.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
 	m := &Materials{Config: t.cfg, TagSet: t.tagSet, Open: func(name string) (tagger.Model, error) {
 		m, err := flow.OpenModel(name, t.cfg)
 		if err != nil {
@@ -114,8 +110,25 @@ func (t *Training) Prepare() error {
 	if t.trainer, err = Trainers[t.kind.Name](m); err != nil {
 		return exit.Misconfigured(err, "")
 	}
-	t.Taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.trainer, Patterns: flow.Finder(t.cfg)})
+	t.Taught = teach.New(teach.Options{TagSet: t.tagSet, Map: into, Corpus: t.trainer, Patterns: flow.Finder(t.cfg)})
 	return nil
+}
+
+// Tags are the tags of a label set in the scheme of the configuration, and the map of categories into the set.
+func Tags(cfg *option.Config, labels string) (*pipeline.TagSet, func(pipeline.Category) pipeline.Category, error) {
+	into, err := flow.IntoLabels(labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := pipeline.Labels(labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	scheme, err := pipeline.ParseScheme(cfg.Train.Scheme)
+	if err != nil {
+		return nil, nil, exit.Misconfigured(err, "")
+	}
+	return &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}, into, nil
 }
 
 // template reads the feature template and fills its slots.
@@ -211,11 +224,7 @@ func (t *Training) Learn(ctx context.Context, path string) error {
 }
 
 // Teach adds the notes of a source to the corpus, after the stages of before.
-func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pipeline.Step) (err error) {
-	t.Taught.Map, err = flow.IntoLabels(t.Options.Labels)
-	if err != nil {
-		return exit.Misconfigured(err, "")
-	}
+func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pipeline.Step) error {
 	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
 }
 

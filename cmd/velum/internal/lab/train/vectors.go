@@ -19,7 +19,6 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
-	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -209,7 +208,7 @@ func (e *embedding) pass(ctx context.Context, note func(text []byte, tokens []pi
 			archives = append(archives, path)
 			continue
 		}
-		if err := e.notes(ctx, format, path); err != nil {
+		if err := readNotes(ctx, e.Config, format, path, &e.sink); err != nil {
 			return flow.InputError(err)
 		}
 	}
@@ -234,28 +233,6 @@ func (e *embedding) format(path string) (string, error) {
 		return format, nil
 	}
 	return "archive", nil
-}
-
-func (e *embedding) notes(ctx context.Context, format, path string) error {
-	o, err := flow.TextOptions(e.Config)
-	if err != nil {
-		return err
-	}
-	o.SkipUnknown = true
-	if format == "lines" {
-		src, err := text.NewPlain(path, o)
-		if err != nil {
-			return exit.Misconfigured(err, "")
-		}
-		defer src.Close()
-		return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
-	}
-	src, err := flow.OpenNotes("from", format, path, o)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
 }
 
 // archives gives the notes of all units. A file that cannot be read ends it:

@@ -18,19 +18,36 @@ const (
 	TurnSchema = "velum.turn/2"
 )
 
+// Encode returns the bytes of a record of learning.
+func Encode(record any) ([]byte, error) {
+	data, err := json.MarshalIndent(record, "", " ")
+	return append(data, '\n'), err
+}
+
+// Decode reads a record of learning, of a schema, from its file, and returns its digest. What is no such record is a
+// durable.IntegrityError.
+func Decode(path, schema string, record any) (sum string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var head struct{ Schema string }
+	if json.Unmarshal(data, &head) != nil || head.Schema != schema || json.Unmarshal(data, record) != nil {
+		return "", &durable.IntegrityError{Path: path, Cause: "is not the record " + schema + " of this version of velum"}
+	}
+	return sumOf(data), nil
+}
+
+func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
 // Read reads the turn of a folder, and checks that it follows those before and that its files are what it wrote: a
 // durable.IntegrityError says what is not.
-func Read(folder string, before []*Turn) (*Turn, error) {
+func Read(folder string, before []*Turn) (t *Turn, err error) {
 	name := filepath.Join(folder, FileName)
-	data, err := os.ReadFile(name)
-	if err != nil {
+	t = new(Turn)
+	if t.Sum, err = Decode(name, TurnSchema, t); err != nil {
 		return nil, err
 	}
-	t := new(Turn)
-	if json.Unmarshal(data, t) != nil || t.Schema != TurnSchema {
-		return nil, &durable.IntegrityError{Path: name, Cause: "is not the record of a turn by this version of velum"}
-	}
-	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
 	if n := len(before); t.Number != n || n > 0 && t.Parent != before[n-1].Sum {
 		return nil, &durable.IntegrityError{Path: name, Cause: "does not follow the turn before"}
 	}
@@ -48,10 +65,20 @@ func Read(folder string, before []*Turn) (*Turn, error) {
 
 // Encoded returns the bytes of turn.json, and sets their digest.
 func (t *Turn) Encoded() ([]byte, error) {
-	data, err := json.MarshalIndent(t, "", " ")
-	data = append(data, '\n')
-	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
+	data, err := Encode(t)
+	t.Sum = sumOf(data)
 	return data, err
+}
+
+// Folders are those of a kind in a folder of learning that are numbered from first on.
+func Folders(dir, kind string, first int) (all []string) {
+	for {
+		folder := filepath.Join(dir, fmt.Sprintf("%s-%02d", kind, first+len(all)))
+		if _, err := os.Stat(folder); err != nil {
+			return all
+		}
+		all = append(all, folder)
+	}
 }
 
 // FileOf describes a file.

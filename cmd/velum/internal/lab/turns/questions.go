@@ -1,11 +1,8 @@
 package turns
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
-
-	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Questions is asked.json: which notes a person was asked about, and why. It
@@ -54,24 +51,13 @@ func (q *Questions) IDs() map[string]bool {
 	return ids
 }
 
-// File is the file's content.
-func (q *Questions) File() ([]byte, error) {
-	data, err := json.MarshalIndent(q, "", " ")
-	return append(data, '\n'), err
-}
-
 // Add adds what a file of answers says of itself; older ones say nothing.
 func (a *Answers) Add(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	var one Answers
-	if json.Unmarshal(data, &one) != nil || one.Schema != AnswersSchema {
-		return &durable.IntegrityError{Path: path, Cause: "is not a record of answers by this version of velum"}
+	if _, err := Decode(path, AnswersSchema, &one); errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
 	}
 	a.Notes, a.Unchanged, a.Others = a.Notes+one.Notes, a.Unchanged+one.Unchanged, a.Others+one.Others
 	return nil
@@ -79,16 +65,10 @@ func (a *Answers) Add(path string) error {
 
 // ReadQuestions reads asked.json; no file is no question.
 func ReadQuestions(path string) (*Questions, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return &Questions{}, nil // a turn that asked nothing
-	}
-	if err != nil {
-		return nil, err
-	}
 	q := new(Questions)
-	if json.Unmarshal(data, q) != nil || q.Schema != AskedSchema {
-		return nil, &durable.IntegrityError{Path: path, Cause: "is not a record of questions by this version of velum"}
+	_, err := Decode(path, AskedSchema, q)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil // a turn that asked nothing
 	}
-	return q, nil
+	return q, err
 }

@@ -2,7 +2,6 @@ package turns
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -50,7 +49,7 @@ func (r *Report) Score(x float64) string { return r.language.Number(x, 4) }
 
 // Write writes report.json and report.html.
 func (r *Report) Write(dir string) error {
-	data, err := json.MarshalIndent(r, "", " ")
+	data, err := Encode(r)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (r *Report) Write(dir string) error {
 	if err := durable.WriteFile(nil, filepath.Join(dir, "report.html"), html); err != nil {
 		return err
 	}
-	return durable.WriteFile(nil, filepath.Join(dir, "report.json"), append(data, '\n'))
+	return durable.WriteFile(nil, filepath.Join(dir, "report.json"), data)
 }
 
 //go:embed learn.gohtml

@@ -57,7 +57,7 @@ func TestQuestionsAndAnswers(t *testing.T) {
 		t.Errorf("a record of another version, half a one or a folder is taken: %+v", a)
 	}
 	q := Questions{Schema: AskedSchema, Turn: 2, Notes: []Question{{ID: "a"}, {ID: "b"}}}
-	data, err := q.File()
+	data, err := Encode(q)
 	if err != nil {
 		t.Fatal(err)
 	}
