@@ -14,7 +14,6 @@ import (
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/teach"
@@ -134,9 +133,6 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(nil, t.options.Out, data); err != nil {
-		return err
-	}
 	h := m.Details()
-	return t.Answer(map[string]any{"message_type": "train", "model": t.options.Out, "bytes": len(data), "header": h}, "%s: %.1f MB, %s model of %d words, %d words counted in the archive\n", t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive)
+	return writeModel(t.Console, t.options.Out, data, map[string]any{"message_type": "train", "header": h}, ", %s model of %d words, %d words counted in the archive\n", h.Params.Method, h.Words, h.Archive)
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -120,28 +120,18 @@ func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled)
 	return s.Report(), err
 }
 
-// printScoresOf prints what a model's header says of its quality.
-func printScoresOf(w io.Writer, h tagger.Header) error {
-	names := make([]string, 0, len(h.Scores))
-	for name := range h.Scores {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if _, err := fmt.Fprintf(w, "  %-26s %.4f\n", name, h.Scores[name]); err != nil {
-			return err
-		}
+// scoresOf says what a model's header says of its quality.
+func scoresOf(h tagger.Header) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(h.Scores)) {
+		fmt.Fprintf(&b, "  %-26s %.4f\n", name, h.Scores[name])
 	}
 	if x := h.Measured; x != nil {
-		if _, err := fmt.Fprintf(w, "  measured on %s, %s: %d notes, %d entities, masking recall %.4f [%.4f, %.4f], precision %.4f\n",
-			x.On, x.Date, x.Notes, x.Entities, x.Recall, x.Interval[0], x.Interval[1], x.Precision); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "  measured on %s, %s: %d notes, %d entities, masking recall %.4f [%.4f, %.4f], precision %.4f\n",
+			exit.Printable(x.On), x.Date, x.Notes, x.Entities, x.Recall, x.Interval[0], x.Interval[1], x.Precision)
 	}
 	for _, p := range h.RecallDial {
-		if _, err := fmt.Fprintf(w, "  recall dial: bias %4.1f  masking recall %.4f  precision %.4f\n", p.Bias, p.Recall, p.Precision); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "  recall dial: bias %4.1f  masking recall %.4f  precision %.4f\n", p.Bias, p.Recall, p.Precision)
 	}
-	return nil
+	return b.String()
 }

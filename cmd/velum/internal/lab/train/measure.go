@@ -2,11 +2,11 @@ package train
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Measure scores a model that there is on labelled notes, sets its recall dial,
@@ -37,21 +37,11 @@ func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Opt
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(nil, o.Out, data); err != nil {
-		return err
-	}
 	h := m.Header()
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"model": o.Out, "bytes": len(data), "scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk})
-	}
-	if _, err := c.Printf("%s: %.1f MB\n", o.Out, float64(len(data))/1e6); err != nil {
-		return err
-	}
+	calibrated := ""
 	if r := h.Risk; r != nil && len(o.Held) > 0 {
-		if _, err := c.Printf("  calibrated on %d notes of %d sources that it had not seen, %d of which kept something; spread between sources %.2f\n",
-			r.Notes, r.Sources, r.Leaks, r.Spread); err != nil {
-			return err
-		}
+		calibrated = fmt.Sprintf("  calibrated on %d notes of %d sources that it had not seen, %d of which kept something; spread between sources %.2f\n",
+			r.Notes, r.Sources, r.Leaks, r.Spread)
 	}
-	return printScoresOf(c.Out, h)
+	return writeModel(c, o.Out, data, map[string]any{"scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk}, "\n%s", []byte(calibrated+scoresOf(h)))
 }

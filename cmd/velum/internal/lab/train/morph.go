@@ -15,7 +15,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/learn/morphtrain"
-	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // morphFolds is how many folds the accuracy of a morph model is measured on.
@@ -46,15 +45,12 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 	if err := m.Write(&b); err != nil {
 		return err
 	}
-	if err := durable.WriteFile(nil, o.Out, b.Bytes()); err != nil {
-		return err
-	}
 	h := m.Header()
-	return c.Answer(map[string]any{"model": o.Out, "bytes": b.Len(), "tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores}, `%s: %.1f MB, %d forms from %d tokens
+	return writeModel(c, o.Out, b.Bytes(), map[string]any{"tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores}, `, %d forms from %d tokens
 accuracy over %d folds   tokens   part of speech   lemma
 known forms             %7d   %.4f           %.4f
 unknown forms           %7d   %.4f           %.4f
-`, o.Out, float64(b.Len())/1e6, h.Forms, h.Tokens, morphFolds,
+`, h.Forms, h.Tokens, morphFolds,
 		known.Tokens, h.Scores["known_pos"], h.Scores["known_lemma"],
 		unknown.Tokens, h.Scores["unknown_pos"], h.Scores["unknown_lemma"])
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/teach"
 )
@@ -288,14 +287,11 @@ func (t *Training) save(m *flow.Model) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(nil, t.Options.Out, data); err != nil {
-		return err
-	}
 	h, size := m.Header(), ""
 	sum := sha256.Sum256(data)
 	result := map[string]any{
-		"model": t.Options.Out, "sha256": hex.EncodeToString(sum[:]), "bytes": len(data),
-		"notes": t.Taught.Notes, "tokens": t.Taught.Tokens, "spans": t.Taught.Spans, "off_border": t.Taught.OffBorder,
+		"sha256": hex.EncodeToString(sum[:]),
+		"notes":  t.Taught.Notes, "tokens": t.Taught.Tokens, "spans": t.Taught.Spans, "off_border": t.Taught.OffBorder,
 		"training": h.Training, "scores": h.Scores, "recall_dial": h.RecallDial,
 	}
 	if sized, ok := m.Model.(tagger.Sized); ok {
@@ -303,21 +299,11 @@ func (t *Training) save(m *flow.Model) error {
 		result["features"], result["weights"] = features, weights
 		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
 	}
-	summary, summarized := m.Model.(tagger.Summarized)
-	if summarized {
-		result["summary"] = summary.Summary()
+	more := scoresOf(h)
+	if is, ok := m.Model.(tagger.Summarized); ok {
+		result["summary"] = is.Summary()
+		more = "  " + is.Summary() + "\n" + more
 	}
-	if t.JSON {
-		return t.WriteJSON(result)
-	}
-	if _, err := t.Printf("%s: %.1f MB, %sfrom %d notes with %d spans (%d not at token borders)\n",
-		t.Options.Out, float64(len(data))/1e6, size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder); err != nil {
-		return err
-	}
-	if summarized {
-		if _, err := t.Printf("  %s\n", summary.Summary()); err != nil {
-			return err
-		}
-	}
-	return printScoresOf(t.Out, h)
+	return writeModel(t.Console, t.Options.Out, data, result, ", %sfrom %d notes with %d spans (%d not at token borders)\n%s",
+		size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder, []byte(more))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Options holds the arguments of a training beside the configuration.
@@ -74,6 +75,15 @@ func (o *Options) need() error {
 		return exit.Misconfiguredf("see `velum teach train --help`", "--train is needed")
 	}
 	return nil
+}
+
+// writeModel writes the file of a model and says so: fields for machines; for people its size, and what it is.
+func writeModel(c *console.Console, out string, data []byte, fields map[string]any, said string, args ...any) error {
+	if err := durable.WriteFile(nil, out, data); err != nil {
+		return err
+	}
+	fields["model"], fields["bytes"] = out, len(data)
+	return c.Answer(fields, "%s: %.1f MB"+said, append([]any{out, float64(len(data)) / 1e6}, args...)...)
 }
 
 // modelName is the name of the model, by default that of its file.

@@ -9,7 +9,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/learn/inversetrain"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -34,9 +33,6 @@ func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(nil, o.Out, words.Data()); err != nil {
-		return err
-	}
 	h := words.Header()
-	return c.Answer(map[string]any{"model": o.Out, "bytes": len(words.Data()), "header": h}, "%s: %.1f MB, %d common words of %d, in the notes of %d patients\n", o.Out, float64(len(words.Data()))/1e6, h.Words, h.Tokens, h.Patients)
+	return writeModel(c, o.Out, words.Data(), map[string]any{"header": h}, ", %d common words of %d, in the notes of %d patients\n", h.Words, h.Tokens, h.Patients)
 }
