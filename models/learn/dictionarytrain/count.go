@@ -7,6 +7,7 @@ package dictionarytrain
 
 import (
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/tag/dictionary"
@@ -69,8 +70,8 @@ func Words(classes gazetteer.Class, tables ...*gazetteer.Table) (List, float64) 
 			}
 			n := float64(f.Count(classes))
 			words := 0
-			for w := range eachWord(f.Form) {
-				key := wordKey(w)
+			for w := range strings.FieldsSeq(f.Form) {
+				key := wordKey([]byte(w))
 				words++
 				if key != 0 {
 					parts[key] += n
@@ -86,21 +87,6 @@ func Words(classes gazetteer.Class, tables ...*gazetteer.Table) (List, float64) 
 		list[key] = parts[key]
 	}
 	return list, sum
-}
-
-func eachWord(form string) func(yield func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		from := 0
-		for i := 0; i <= len(form); i++ {
-			if i < len(form) && form[i] != ' ' {
-				continue
-			}
-			if i > from && !yield([]byte(form[from:i])) {
-				return
-			}
-			from = i + 1
-		}
-	}
 }
 
 // Half a count stands for none: a name that nobody in the archive bears is

@@ -20,15 +20,17 @@ import (
 // Options of training.
 type Options struct {
 	Name string
-	// Rare is the greatest count of a form that unknown forms are judged by:
-	// what is not in the treebank resembles what is seldom in it (TnT, Brants
-	// 2000, §2.3, takes 10). 0 means 10.
-	Rare int
-	// Least is how many forms an ending must have. 0 means 2.
-	Least int
 	// Scores go into the header.
 	Scores map[string]float64
 }
+
+// rare is the greatest count of a form that unknown forms are judged by:
+// what is not in the treebank resembles what is seldom in it (TnT, Brants
+// 2000, §2.3, takes 10). least is how many forms an ending must have.
+const (
+	rare  = 10
+	least = 2
+)
 
 // trainer counts.
 type trainer struct {
@@ -62,7 +64,6 @@ func (n *numbers[T]) number(v T) int {
 
 // Train makes a model of the sentences of treebanks.
 func Train(sentences [][]Word, o Options) (*morph.Model, error) {
-	o.Rare, o.Least = cmp.Or(o.Rare, 10), cmp.Or(o.Least, 2)
 	t := &trainer{forms: map[string]map[analysed]int{}}
 	h := morph.Header{Kind: morph.Kind, Name: o.Name, Scores: o.Scores}
 	for _, s := range sentences {
@@ -79,7 +80,7 @@ func Train(sentences [][]Word, o Options) (*morph.Model, error) {
 	}
 	entries := map[uint64]uint32{}
 	h.Forms = t.lexicon(entries)
-	t.endings(entries, o)
+	t.endings(entries)
 	h.Tags, h.Rules = t.tags.all, t.rules.all
 	return build(h, entries)
 }
@@ -159,7 +160,7 @@ func (t *trainer) lexicon(entries map[uint64]uint32) (forms int) {
 
 // endings enters, for every shape, the tag of the endings of rare forms, and
 // for every tag the rule of the endings of all forms.
-func (t *trainer) endings(entries map[uint64]uint32, o Options) {
+func (t *trainer) endings(entries map[uint64]uint32) {
 	var tags, rules suffixes
 	for form, counts := range t.forms {
 		lower, shape := []byte(lowerOf(form)), morph.ShapeOf([]byte(form))
@@ -168,14 +169,14 @@ func (t *trainer) endings(entries map[uint64]uint32, o Options) {
 			total += n
 		}
 		for a, n := range counts {
-			if total <= o.Rare {
+			if total <= rare {
 				tags.add(shape, lower, a.tag, n)
 			}
 			rules.add(byte(a.tag), lower, a.rule, 1)
 		}
 	}
-	tags.enter(entries, morph.SeedTag, o.Least, func(tag int) uint32 { return uint32(tag) })
-	rules.enter(entries, morph.SeedEnding, o.Least, func(rule int) uint32 { return uint32(rule) << 8 })
+	tags.enter(entries, morph.SeedTag, func(tag int) uint32 { return uint32(tag) })
+	rules.enter(entries, morph.SeedEnding, func(rule int) uint32 { return uint32(rule) << 8 })
 }
 
 // suffixes counts answers by ending.
@@ -205,7 +206,7 @@ func (s *suffixes) add(under byte, lower []byte, answer, n int) {
 
 // enter enters the endings whose answer is not that of the next shorter one
 // that is entered: the longest found is then the right one.
-func (s suffixes) enter(entries map[uint64]uint32, seed uint64, least int, value func(answer int) uint32) {
+func (s suffixes) enter(entries map[uint64]uint32, seed uint64, value func(answer int) uint32) {
 	type decided struct {
 		suffix
 		answer int
@@ -263,9 +264,9 @@ func build(h morph.Header, entries map[uint64]uint32) (*morph.Model, error) {
 	return morph.Open(b.Bytes())
 }
 
-// Accuracy is how often part of speech, lemma and both are right.
+// Accuracy is how often part of speech and lemma are right.
 type Accuracy struct {
-	Tokens, POS, Lemma, Both int
+	Tokens, POS, Lemma int
 }
 
 func (a *Accuracy) add(pos, lemma bool) {
@@ -275,9 +276,6 @@ func (a *Accuracy) add(pos, lemma bool) {
 	}
 	if lemma {
 		a.Lemma++
-	}
-	if pos && lemma {
-		a.Both++
 	}
 }
 
@@ -331,5 +329,5 @@ func Folds(sentences [][]Word, k int, o Options) (known, unknown Accuracy, err e
 }
 
 func (a *Accuracy) merge(b Accuracy) {
-	a.Tokens, a.POS, a.Lemma, a.Both = a.Tokens+b.Tokens, a.POS+b.POS, a.Lemma+b.Lemma, a.Both+b.Both
+	a.Tokens, a.POS, a.Lemma = a.Tokens+b.Tokens, a.POS+b.POS, a.Lemma+b.Lemma
 }

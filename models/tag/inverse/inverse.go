@@ -112,7 +112,6 @@ type header struct {
 	Params  Params             `json:"thresholds"`
 	Network string             `json:"network,omitempty"` // its kind; none: the rules alone
 	Words   *WordsHeader       `json:"words,omitempty"`
-	Cuts    map[string]float32 `json:"cuts,omitempty"` // of a model of before 2026-11-24, which is refused
 }
 
 // Model is an inverse model. It is shared by all labellers and never written.
@@ -238,9 +237,6 @@ func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*model
 	}
 	if err := h.Params.Check(); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
-	}
-	if len(h.Cuts) > 0 {
-		return nil, errors.New("the model combines list and network by a tree, which this velum does not; train it again with --learner crf, bilstm or ensemble")
 	}
 	var words *Words
 	var network tagger.Model
