@@ -16,11 +16,12 @@ CORPORA = {  # train, dev, options of both, label set
 }
 CRF = ["--kind", "crf", "--iterations", "60"]
 NET = ["--kind", "bilstm", "--set", "network.vectors={words}"]
-BOOT = "version 1\nsequence sentence\nuse w %s\n"
+BOOT = {"w": "word border", "wc": "cluster/wc", "lm": "lemma", "mph": "hasdigit prefix3 prefix4 suffix3 suffix4", "pos": "pos", "c": "capitals"}  # as configs/templates/boot.txt has them
 
 
 def boot(groups, clusters=()):
-    return CRF + ["--template-text", BOOT % groups] + (["--set", "train.clusters=" + ",".join("wc=" + c for c in clusters)] if clusters else [])
+    lines = [f"{group} -3..3" for name in ["w", *groups.split()] for group in BOOT[name].split()]
+    return CRF + ["--template-text", "\n".join(["version 1", "sequence sentence", *lines, ""])] + (["--set", "train.clusters=" + ",".join("wc=" + c for c in clusters)] if clusters else [])
 
 
 ONE, ALL = ["{lower}:1024"], ["{words}:128", "{words}:1024", "{lower}:128", "{lower}:1024", "{fold}:128", "{fold}:1024"]
