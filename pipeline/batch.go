@@ -267,6 +267,22 @@ func (b *Batch) Quarantine(i int, r Reason) {
 	}
 }
 
+// AppendRead appends note i of another batch as its reader filled it: its id, text, reason, and the columns of the
+// other batch, which b gets if it has none.
+func (b *Batch) AppendRead(from *Batch, i int) {
+	if len(b.Extra) == 0 {
+		for _, c := range from.Extra {
+			b.Extra = append(b.Extra, Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
+		}
+	}
+	b.ID.Append(from.ID.At(i))
+	b.Text.Append(from.Text.At(i))
+	b.Reason = append(b.Reason, from.Reason[i])
+	for k := range from.Extra {
+		b.Extra[k].Append(&from.Extra[k], i)
+	}
+}
+
 // AppendTagged appends note i of another batch with what models learn from: its
 // words, tags, confidence, language and choice, and its row, under RowColumn.
 func (b *Batch) AppendTagged(from *Batch, i int) {

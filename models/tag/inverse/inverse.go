@@ -109,9 +109,9 @@ func logit(p float32) float32 {
 // header describes a model in its file.
 type header struct {
 	tagger.Header
-	Params  Params             `json:"thresholds"`
-	Network string             `json:"network,omitempty"` // its kind; none: the rules alone
-	Words   *WordsHeader       `json:"words,omitempty"`
+	Params  Params       `json:"thresholds"`
+	Network string       `json:"network,omitempty"` // its kind; none: the rules alone
+	Words   *WordsHeader `json:"words,omitempty"`
 }
 
 // Model is an inverse model. It is shared by all labellers and never written.

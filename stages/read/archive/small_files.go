@@ -48,7 +48,7 @@ func (s *sharedFiles) Next(b *pipeline.Batch) error {
 	input.ReadyColumns(b, s.a.Extra)
 	for b.Len() < s.a.o.BatchNotes && len(b.Text.Data) < s.a.o.BatchBytes {
 		if s.at < s.file.Len() {
-			appendNote(b, &s.file, s.at)
+			b.AppendRead(&s.file, s.at)
 			s.at++
 			s.row++
 			continue
@@ -113,7 +113,7 @@ func (s *sharedFiles) read(m *commit.Unit) error {
 		}
 		if into == &s.more {
 			for i := range into.Len() {
-				appendNote(&s.file, into, i)
+				s.file.AppendRead(into, i)
 			}
 			into.Reset()
 		}
@@ -130,15 +130,4 @@ func (s *sharedFiles) read(m *commit.Unit) error {
 		err = s.a.files[m.Input].changed()
 	}
 	return errors.Join(err, src.Close())
-}
-
-// appendNote appends what a reader of archives has filled for a note, to a batch of
-// the same columns.
-func appendNote(to, from *pipeline.Batch, i int) {
-	to.ID.Append(from.ID.At(i))
-	to.Text.Append(from.Text.At(i))
-	to.Reason = append(to.Reason, from.Reason[i])
-	for k := range from.Extra {
-		to.Extra[k].Append(&from.Extra[k], i)
-	}
 }

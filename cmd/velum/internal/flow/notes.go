@@ -22,6 +22,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/omop"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/text"
@@ -35,6 +37,18 @@ func InputError(err error) error {
 		return exit.Misconfigured(err, "")
 	}
 	return err
+}
+
+// Archive finds the units of an archive whose notes are read where they lie, without the columns that go through; only names the
+// files that count, if it is not nil.
+func Archive(ctx context.Context, cfg *option.Config, in []string, only map[string]bool, f *fence.Fence) (*archive.Archive, error) {
+	o, err := ReadOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	o.Pass, o.Only = nil, only
+	a, err := archive.Scan(ctx, in, o, f)
+	return a, InputError(err)
 }
 
 // Watched is a sink with progress.

@@ -167,21 +167,11 @@ func (s *sampleSource) Next(b *pipeline.Batch) error {
 		return io.EOF
 	}
 	b.First = int64(s.next)
-	if len(b.Extra) == 0 {
-		for _, c := range s.Notes.Extra {
-			b.Extra = append(b.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
-		}
-	}
 	for ; s.next < s.Notes.Len() && b.Len() < most; s.next++ {
 		i := s.next
-		b.ID.Append(s.Notes.ID.At(i))
-		b.Text.Append(s.Notes.Text.At(i))
+		b.AppendRead(&s.Notes, i)
 		b.Spans.Append(s.found.At(i)...)
-		b.Reason = append(b.Reason, pipeline.Sound)
 		b.Language = append(b.Language, s.Notes.Language[i])
-		for k := range s.Notes.Extra {
-			b.Extra[k].Append(&s.Notes.Extra[k], i)
-		}
 	}
 	return nil
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
 )
@@ -38,20 +37,10 @@ type sample struct {
 
 // keep takes note i of a batch in, with its spans.
 func (s *sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.Span, marked bool) {
-	s.Notes.ID.Append(b.ID.At(i))
-	s.Notes.Text.Append(b.Text.At(i))
+	s.Notes.AppendRead(b, i)
 	s.Notes.Spans.Append(b.Spans.At(i)...)
 	s.Notes.Gold.Append(gold...)
-	s.Notes.Reason = append(s.Notes.Reason, pipeline.Sound)
 	s.Notes.Language = append(s.Notes.Language, b.Language[i])
-	if len(s.Notes.Extra) == 0 {
-		for _, c := range b.Extra {
-			s.Notes.Extra = append(s.Notes.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
-		}
-	}
-	for k := range s.Notes.Extra {
-		s.Notes.Extra[k].Append(&b.Extra[k], i)
-	}
 	s.Owner = append(s.Owner, cmp.Or(string(patient), fmt.Sprintf("note %d", len(s.Owner))))
 	s.gold = append(s.gold, marked)
 	if marked {
@@ -140,21 +129,15 @@ func (a *attacker) readArchive(ctx context.Context, stages *flow.Flow, s *sample
 	if err != nil {
 		return err
 	}
-	o, err := flow.ReadOptions(a.config)
-	if err != nil {
-		return err
-	}
-	o.Pass = nil
 	roots, only, err := a.inputs()
 	if err != nil {
 		return err
 	}
-	o.Only = only
 	fence := fence.New(fence.Options{Ended: ctx.Done()})
 	defer fence.Close()
-	all, err := archive.Scan(ctx, roots, o, fence)
+	all, err := flow.Archive(ctx, a.config, roots, only, fence)
 	if err != nil {
-		return flow.InputError(err)
+		return err
 	}
 	if err := t.Check(all.Units); err != nil {
 		return err

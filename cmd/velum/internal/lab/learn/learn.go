@@ -173,14 +173,9 @@ func (l *learning) need() error {
 }
 
 // scan finds the units of the archive.
-func (l *learning) scan(ctx context.Context) error {
-	o, err := flow.ReadOptions(l.cfg)
-	if err != nil {
+func (l *learning) scan(ctx context.Context) (err error) {
+	if l.archive, err = flow.Archive(ctx, l.cfg, l.cfg.Learn.In, nil, l.fence); err != nil {
 		return err
-	}
-	o.Pass = nil
-	if l.archive, err = archive.Scan(ctx, l.cfg.Learn.In, o, l.fence); err != nil {
-		return flow.InputError(err)
 	}
 	for _, b := range l.archive.Bad {
 		l.console.Log.Warn("file cannot be read; the others go on", "path", b.Input, "cause", b.Cause)

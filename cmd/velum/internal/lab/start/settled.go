@@ -73,14 +73,9 @@ func (m *month) found(ctx context.Context, model string) (*found, error) {
 	f := &found{spans: map[place]bool{}}
 	behind := fence.New(fence.Options{Ended: ctx.Done()})
 	defer behind.Close()
-	o, err := flow.ReadOptions(m.cfg)
+	a, err := flow.Archive(ctx, m.cfg, []string{m.Options.In}, nil, behind)
 	if err != nil {
 		return nil, err
-	}
-	o.Pass = nil
-	a, err := archive.Scan(ctx, []string{m.Options.In}, o, behind)
-	if err != nil {
-		return nil, flow.InputError(err)
 	}
 	opened, err := flow.OpenModel(model, m.cfg)
 	if err != nil {

@@ -22,14 +22,10 @@ import (
 	"github.com/velum-health/velum/stages/teach"
 )
 
-// VectorMethods returns the methods that VectorOptions may name.
-func VectorMethods() []string { return embedtrain.Methods() }
-
 // VectorOptions say what vectors to learn, and from what.
 type VectorOptions struct {
 	In              []string // paths of notes
 	From, Out, Name string
-	Method          string
 	Normalization   string
 	Embed           embed.Options
 	Cut             embed.CutOff
@@ -101,7 +97,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	}
 	return e.save(embedtrain.Contents{
 		Header: embed.Header{
-			Name: e.name(), Method: f.Method, Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
+			Name: e.name(), Method: "skip-gram", Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
 		},
 		Vectors: vectors, Clusters: clusters,
 	})
@@ -129,7 +125,7 @@ func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed
 
 // learn is the passes that follow.
 func (e *embedding) learn(ctx context.Context, v *embedtrain.Vocabulary) (*embedtrain.Vectors, error) {
-	model := embedtrain.New(e.flags.Method, v, e.flags.Embed)
+	model := embedtrain.New(v, e.flags.Embed)
 	progress := e.NewProgress("learn", "words", int64(model.Epochs())*int64(v.Tokens))
 	defer progress.End()
 	done := uint64(0)
@@ -237,13 +233,9 @@ func (e *embedding) format(path string) (string, error) {
 
 // archives gives the notes of all units. A file that cannot be read ends it:
 // vectors of half an archive are not what was asked for.
-func (e *embedding) archives(ctx context.Context, paths []string) error {
+func (e *embedding) archives(ctx context.Context, paths []string) (err error) {
 	if e.archive == nil {
-		o, err := flow.ReadOptions(e.Config)
-		if err != nil {
-			return err
-		}
-		if e.archive, err = archive.Scan(ctx, paths, o, e.fence); err != nil {
+		if e.archive, err = flow.Archive(ctx, e.Config, paths, nil, e.fence); err != nil {
 			return err
 		}
 		if len(e.archive.Bad) > 0 {
