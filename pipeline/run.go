@@ -95,7 +95,7 @@ func Each[T any](ctx context.Context, n, workers int, work func() func(k int) (T
 		}
 	}}
 	var none T
-	return Run(ctx, &countdown{n}, []Step{step}, sinkFunc(func(b *Batch) error {
+	return Run(ctx, &countdown{n}, []Step{step}, SinkFunc(func(b *Batch) error {
 		one := done[b.Seq]
 		done[b.Seq] = none
 		return take(b.Seq, one)
@@ -114,10 +114,11 @@ func (c *countdown) Next(*Batch) error {
 	return nil
 }
 
-type sinkFunc func(b *Batch) error
+// SinkFunc is a sink that is one function.
+type SinkFunc func(b *Batch) error
 
 // Put implements Sink.
-func (f sinkFunc) Put(b *Batch) error { return f(b) }
+func (f SinkFunc) Put(b *Batch) error { return f(b) }
 
 // line holds the state that the goroutines of one Run share.
 type line struct {

@@ -213,3 +213,37 @@ func (s *TagSet) index(c Category) int {
 	}
 	return -1
 }
+
+// Legal returns the tags of a piece of a note as a note of its own would have them: no span
+// begins before it or ends behind it.
+func (s *TagSet) Legal(tokens []Token, tags []Tag) []Tag {
+	legal := make([]Tag, len(tags))
+	s.Encode(legal, tokens, s.Decode(nil, tokens, tags))
+	return legal
+}
+
+// Count returns the number of spans, and of tokens in them, by category.
+func (s *TagSet) Count(tags []Tag) (spans, tokens map[string]int) {
+	spans, tokens = map[string]int{}, map[string]int{}
+	for _, t := range tags {
+		if t == O {
+			continue
+		}
+		name := s.Category(t).String()
+		tokens[name]++
+		if s.Starts(t) {
+			spans[name]++
+		}
+	}
+	return spans, tokens
+}
+
+// Like returns the tag that has the name of a tag of another set, -1 if there is none.
+func (s *TagSet) Like(of *TagSet, tag int) int {
+	for t := range s.Len() {
+		if s.Name(Tag(t)) == of.Name(Tag(tag)) {
+			return t
+		}
+	}
+	return -1
+}

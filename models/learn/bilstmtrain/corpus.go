@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/pipeline"
@@ -33,8 +32,6 @@ type Corpus struct {
 
 	key    []byte
 	pieces []bilstm.Piece
-	spans  []pipeline.Span
-	tags   []pipeline.Tag
 }
 
 // formEntry is a form with the features that it has wherever it stands.
@@ -81,7 +78,7 @@ func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Ma
 	c.pieces = c.arch.Pieces(c.pieces[:0], c.template, tokens)
 	for _, p := range c.pieces {
 		s := sequence{lo: base + int32(p.Lo), hi: base + int32(p.Hi), tag: int32(len(c.tag))}
-		c.tag = append(c.tag, c.legal(tokens[p.Lo:p.Hi], tags[p.Lo:p.Hi])...)
+		c.tag = append(c.tag, c.set.Legal(tokens[p.Lo:p.Hi], tags[p.Lo:p.Hi])...)
 		s.spans = slices.ContainsFunc(c.tag[s.tag:], func(y pipeline.Tag) bool { return y != pipeline.O })
 		c.sequences = append(c.sequences, s)
 	}
@@ -101,15 +98,6 @@ func (c *Corpus) addMarks(marks []features.Mark, n int) {
 		}
 		c.first = append(c.first, int32(len(c.marks)))
 	}
-}
-
-// legal returns the tags as a sequence of its own would have them: no span
-// begins before it or ends behind it.
-func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.Tag {
-	c.spans = c.set.Decode(c.spans[:0], tokens, tags)
-	c.tags = kernels.Grow(c.tags, len(tags))
-	c.set.Encode(c.tags, tokens, c.spans)
-	return c.tags
 }
 
 // intern returns the number of token i's form.
@@ -134,22 +122,6 @@ func (c *Corpus) intern(text []byte, tokens []pipeline.Token, i int) int32 {
 func (e *formEntry) form() []byte {
 	form, _, _ := bytes.Cut([]byte(e.text), []byte{bilstm.Separator})
 	return form
-}
-
-// spansByCategory returns the number of spans, and of tokens in them.
-func (c *Corpus) spansByCategory() (spans, tokens map[string]int) {
-	spans, tokens = map[string]int{}, map[string]int{}
-	for _, y := range c.tag {
-		if y == pipeline.O {
-			continue
-		}
-		name := c.set.Category(y).String()
-		tokens[name]++
-		if c.set.Starts(y) {
-			spans[name]++
-		}
-	}
-	return spans, tokens
 }
 
 // vocabulary numbers the words, features and characters of the corpus, those

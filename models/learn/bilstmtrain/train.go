@@ -177,7 +177,7 @@ func (t *training) warm(from *bilstm.Model) {
 
 func (t *training) warmTags(p, was *bilstm.Parameter, set *pipeline.TagSet) {
 	for y := range t.c.set.Len() {
-		old := tagNamed(set, t.c.set.Name(pipeline.Tag(y)))
+		old := set.Like(t.c.set, y)
 		if old < 0 {
 			continue
 		}
@@ -187,23 +187,13 @@ func (t *training) warmTags(p, was *bilstm.Parameter, set *pipeline.TagSet) {
 				if row >= t.c.set.Len() {
 					break
 				}
-				from = tagNamed(set, t.c.set.Name(pipeline.Tag(row)))
+				from = set.Like(t.c.set, row)
 			}
 			if from >= 0 {
 				p.Data[row*p.Cols+y] = was.Data[from*was.Cols+old]
 			}
 		}
 	}
-}
-
-// tagNamed returns the number of the tag of that name, -1 if there is none.
-func tagNamed(set *pipeline.TagSet, name string) int {
-	for y := range set.Len() {
-		if set.Name(pipeline.Tag(y)) == name {
-			return y
-		}
-	}
-	return -1
 }
 
 // steps returns how many steps all epochs have, by what an epoch sees on
@@ -361,7 +351,7 @@ func (t *training) model() (*bilstm.Model, error) {
 	h.Training = tagger.Training{
 		Sequences: len(t.c.sequences), Tokens: len(t.c.form), Forms: len(t.c.forms), Iterations: t.epoch, MinCount: t.o.Recipe.MinCount,
 	}
-	h.Training.Spans, h.Training.SpanTokens = t.c.spansByCategory()
+	h.Training.Spans, h.Training.SpanTokens = t.c.set.Count(t.c.tag)
 	m, err := bilstm.New(h, t.c.template, t.c.set, t.c.extract.Resources(), t.v, t.network)
 	if err != nil {
 		return nil, fmt.Errorf("training: %w", err)

@@ -30,13 +30,11 @@ type Corpus struct {
 	formFeature []int32 // [...]     feature
 
 	sequences []sequence
-	form      []int32 // [tokens]
-	tag       []uint8 // [tokens]
+	form      []int32        // [tokens]
+	tag       []pipeline.Tag // [tokens]
 	marks     []mark
 
-	rows  int // in all, margins included
-	spans []pipeline.Span
-	tags  []pipeline.Tag
+	rows int // in all, margins included
 }
 
 type feature struct {
@@ -92,21 +90,7 @@ func (c *Corpus) add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag, 
 	for _, t := range tokens[lo:hi] {
 		c.form = append(c.form, c.internForm(text[t.Start:t.End]))
 	}
-	for _, y := range c.legal(tokens[lo:hi], tags[lo:hi]) {
-		c.tag = append(c.tag, uint8(y))
-	}
-}
-
-// legal returns the tags as a sequence of its own would have them: no span
-// begins before it or ends behind it.
-func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.Tag {
-	c.spans = c.set.Decode(c.spans[:0], tokens, tags)
-	if cap(c.tags) < len(tags) {
-		c.tags = make([]pipeline.Tag, 2*len(tags))
-	}
-	c.tags = c.tags[:len(tags)]
-	c.set.Encode(c.tags, tokens, c.spans)
-	return c.tags
+	c.tag = append(c.tag, c.set.Legal(tokens[lo:hi], tags[lo:hi])...)
 }
 
 func (c *Corpus) intern(f features.Feature) int32 {
@@ -137,23 +121,6 @@ func (c *Corpus) Sequences() int { return len(c.sequences) }
 
 // Tokens returns the number of tokens.
 func (c *Corpus) Tokens() int { return len(c.form) }
-
-// Spans returns the number of spans, and of tokens in them, by category.
-func (c *Corpus) Spans() (spans, tokens map[string]int) {
-	spans, tokens = map[string]int{}, map[string]int{}
-	for _, y := range c.tag {
-		t := pipeline.Tag(y)
-		if t == pipeline.O {
-			continue
-		}
-		name := c.set.Category(t).String()
-		tokens[name]++
-		if c.set.Starts(t) {
-			spans[name]++
-		}
-	}
-	return spans, tokens
-}
 
 // Forms returns the number of different forms.
 func (c *Corpus) Forms() int { return len(c.formOf) }

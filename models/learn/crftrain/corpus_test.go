@@ -23,7 +23,7 @@ func TestCorpusSpans(t *testing.T) {
 				}
 			}
 		}
-		spans, tokens := toyCorpus(t, scheme, crftest.Template, 20, 3).Spans()
+		spans, tokens := set.Count(toyCorpus(t, scheme, crftest.Template, 20, 3).tag)
 		if !maps.Equal(spans, want) || !maps.Equal(tokens, wantTokens) {
 			t.Errorf("%v: %v %v, want %v %v", scheme, spans, tokens, want, wantTokens)
 		}

@@ -3,15 +3,17 @@ package crftrain
 import (
 	"math"
 	"slices"
+
+	"github.com/velum-health/velum/pipeline"
 )
 
 // Examples are the tokens of a corpus as rows of a sparse matrix, for learners
 // that take each token by itself. A column is a feature at a window offset.
 type Examples struct {
-	Start  []int     // [rows+1] first number of a row
-	Column []int32   // [...]    its columns, each once a row
-	Value  []float32 // [...]    their values
-	Tag    []uint8   // [rows]   what the token is
+	Start  []int          // [rows+1] first number of a row
+	Column []int32        // [...]    its columns, each once a row
+	Value  []float32      // [...]    their values
+	Tag    []pipeline.Tag // [rows]   what the token is
 
 	Columns []Column
 }

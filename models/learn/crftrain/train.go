@@ -132,7 +132,7 @@ func (t *training) model(w []float64) (*crf.Model, error) {
 		Sequences: c.Sequences(), Tokens: c.Tokens(), Forms: c.Forms(), Iterations: t.iteration,
 		L1: t.opt.L1, L2: t.opt.L2, MinCount: t.opt.MinCount, Prune: t.opt.Prune,
 	}
-	h.Training.Spans, h.Training.SpanTokens = c.Spans()
+	h.Training.Spans, h.Training.SpanTokens = c.set.Count(c.tag)
 	b := crf.NewBuilder(c.template, c.set)
 	for f, ft := range c.features {
 		b.Feature(ft.key)
@@ -162,7 +162,7 @@ func abs(v float32) float32 { return max(v, -v) }
 func (o *objective) warm(w []float64, m *crf.Model) {
 	label := make([]int, o.c.set.Len()) // in m; -1 if m has no such tag
 	for y := range label {
-		label[y] = m.TagNamed(o.c.set, y)
+		label[y] = m.TagSet().Like(o.c.set, y)
 	}
 	for f, ft := range o.c.features {
 		g := o.c.group(int32(f))

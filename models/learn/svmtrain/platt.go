@@ -1,6 +1,10 @@
 package svmtrain
 
-import "math"
+import (
+	"math"
+
+	"github.com/velum-health/velum/pipeline"
+)
 
 // Sigmoid turns a score f into log odds: log P/(1-P) = -(A f + B).
 type Sigmoid struct{ A, B float64 }
@@ -96,7 +100,7 @@ func (p *platt) step(s Sigmoid, value float64) (Sigmoid, float64, bool) {
 // examples most probable (Guo, Pleiss, Sun and Weinberger 2017 §4.2). The binary problems
 // of one against the rest look at the same token and are no independent witnesses: at two
 // tags, each being the other's rest, τ is ½. z is [tags][rows]. It is Newton's method, in a convex function of one number.
-func Temperature(z [][]float32, tag []uint8) float64 {
+func Temperature(z [][]float32, tag []pipeline.Tag) float64 {
 	tau := 1.0
 	row := make([]float64, len(z))
 	for range 30 {

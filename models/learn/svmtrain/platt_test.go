@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/velum-health/velum/pipeline"
 )
 
 // Of scores that have two values only, the sigmoid goes through the mean target at
@@ -79,14 +81,14 @@ func likelihood(scores []float32, yes []bool) *platt {
 // those of independent counts say it once.
 func TestTemperature(t *testing.T) {
 	mirrored := [][]float32{nil, nil}
-	var tag []uint8
+	var tag []pipeline.Tag
 	for _, c := range []struct {
 		odds  float64
 		right int // of 100
 	}{{math.Log(9), 90}, {math.Log(3), 75}, {-math.Log(4), 20}} {
 		for i := range 100 {
 			mirrored[1], mirrored[0] = append(mirrored[1], float32(c.odds)), append(mirrored[0], float32(-c.odds))
-			y := uint8(0)
+			y := pipeline.Tag(0)
 			if i < c.right {
 				y = 1
 			}
@@ -103,7 +105,7 @@ func TestTemperature(t *testing.T) {
 			for k, share := range []float64{.5, .3, .2} {
 				z[k] = append(z[k], float32(math.Log(share)*2))
 			}
-			tag = append(tag, uint8(y))
+			tag = append(tag, pipeline.Tag(y))
 		}
 	}
 	if tau := Temperature(z, tag); math.Abs(tau-0.5) > 1e-4 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/models/learn/crftrain"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // drawn is a matrix of rows × columns small numbers, half of them 0.
@@ -19,7 +20,7 @@ func drawn(r *rand.Rand, rows, columns int) *crftrain.Examples {
 				x.Value = append(x.Value, float32(r.NormFloat64()))
 			}
 		}
-		x.Start, x.Tag = append(x.Start, len(x.Column)), append(x.Tag, uint8(r.IntN(2)))
+		x.Start, x.Tag = append(x.Start, len(x.Column)), append(x.Tag, pipeline.Tag(r.IntN(2)))
 	}
 	x.Tag[0], x.Tag[1] = 0, 1
 	return x

@@ -270,18 +270,6 @@ func (m *Model) makeFilter() {
 	}
 }
 
-// tagNamed returns the model's number of tag y of another set, -1 if it has
-// none.
-func (m *Model) TagNamed(set *pipeline.TagSet, y int) int {
-	name := set.Name(pipeline.Tag(y))
-	for t := range m.set.Len() {
-		if m.set.Name(pipeline.Tag(t)) == name {
-			return t
-		}
-	}
-	return -1
-}
-
 // builder collects the features of a model.
 type Builder struct {
 	template *features.Template

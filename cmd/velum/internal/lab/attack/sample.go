@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -90,7 +89,7 @@ func (a *attacker) read(ctx context.Context) (*sample, error) {
 		return nil, err
 	}
 	s := &sampler{sample: &sample{from: math.MaxInt32, to: math.MinInt32}, seed: a.Seed}
-	if s.marks, err = marksOf(&flow.Labelled{Paths: a.Gold, Config: a.config}); err == nil {
+	if s.marks, err = marksOf(ctx, &flow.Labelled{Paths: a.Gold, Config: a.config}); err == nil {
 		err = a.readArchive(ctx, stages, s)
 	}
 	switch {
@@ -105,21 +104,15 @@ func (a *attacker) read(ctx context.Context) (*sample, error) {
 }
 
 // marksOf reads the spans of labelled notes, by id.
-func marksOf(labelled *flow.Labelled) (map[string][]pipeline.Span, error) {
+func marksOf(ctx context.Context, labelled *flow.Labelled) (map[string][]pipeline.Span, error) {
 	marks := map[string][]pipeline.Span{}
-	b := new(pipeline.Batch)
 	return marks, labelled.Each(func(src pipeline.Source) error {
-		for {
-			b.Reset()
-			if err := src.Next(b); errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return err
-			}
+		return pipeline.Run(ctx, src, nil, pipeline.SinkFunc(func(b *pipeline.Batch) error {
 			for i := range b.Len() {
 				marks[string(b.ID.At(i))] = slices.Clone(b.Gold.At(i))
 			}
-		}
+			return nil
+		}), nil)
 	})
 }
 

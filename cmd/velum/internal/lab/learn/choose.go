@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +49,7 @@ func (w *turning) choose(ctx context.Context) error {
 	}
 	w.record.Slice.Damaged = src.Damaged()
 	w.record.Slice.Notes, w.record.Slice.Unsound, w.record.Slice.Known, w.record.Slice.Confidence = pool.notes, pool.unsound, pool.left, pool.confidence()
-	if err := w.take(pool); err != nil {
+	if err := w.take(ctx, pool); err != nil {
 		return err
 	}
 	if err := w.draft.Remove(candidatesName); err != nil {
@@ -200,12 +199,12 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 }
 
 // take chooses among the candidates and writes them.
-func (w *turning) take(p *pool) error {
+func (w *turning) take(ctx context.Context, p *pool) error {
 	s, err := w.selector(p.records)
 	if err != nil {
 		return err
 	}
-	sound, err := w.sound(p)
+	sound, err := w.sound(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -219,7 +218,7 @@ func (w *turning) take(p *pool) error {
 	}
 	to, err := w.draft.Create(selectedName)
 	if err == nil {
-		err = w.copyChosen(p, result.Keys, to)
+		err = w.copyChosen(ctx, p, result.Keys, to)
 	}
 	if err != nil {
 		return err
@@ -230,9 +229,9 @@ func (w *turning) take(p *pool) error {
 
 // sound leaves out the records of notes in which a word stands outside spans that is mostly in spans elsewhere in the slice: it was
 // probably missed, and would teach that it is no name.
-func (w *turning) sound(p *pool) (sound []choose.Record, err error) {
+func (w *turning) sound(ctx context.Context, p *pool) (sound []choose.Record, err error) {
 	k := 0
-	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
+	err = w.eachTagged(ctx, candidatesName, func(b *pipeline.Batch) error {
 		for i := range b.Len() {
 			if p.senses.Missed(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)) {
 				w.record.Slice.Missed++
@@ -270,12 +269,12 @@ func (w *turning) selector(records []choose.Record) (*selection.Selector, error)
 const mostWithout = 0.99
 
 // copyChosen copies the candidates of some rows, which rise.
-func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File) error {
+func (w *turning) copyChosen(ctx context.Context, p *pool, keys []choose.Key, to durable.File) error {
 	out, err := write.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
-	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
+	err = w.eachTagged(ctx, candidatesName, func(b *pipeline.Batch) error {
 		p.pick = p.pick[:0]
 		for i := range b.Len() {
 			if len(keys) > 0 && selection.NoteRow(b, i) == keys[0].Row {
@@ -292,7 +291,7 @@ func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File) error 
 }
 
 // eachTagged reads a file of the draft batch by batch.
-func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error {
+func (w *turning) eachTagged(ctx context.Context, name string, do func(*pipeline.Batch) error) error {
 	f, err := os.Open(w.draft.Path(name))
 	if err != nil {
 		return err
@@ -306,16 +305,7 @@ func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error 
 	if err != nil {
 		return err
 	}
-	b := new(pipeline.Batch)
-	for err == nil {
-		b.Reset()
-		if err = r.Next(b); err == nil {
-			err = do(b)
-		}
-	}
-	if err == io.EOF {
-		err = nil
-	}
+	err = pipeline.Run(ctx, r, nil, pipeline.SinkFunc(do), nil)
 	return errors.Join(err, r.Close())
 }
 

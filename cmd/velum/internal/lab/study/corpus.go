@@ -2,11 +2,10 @@ package study
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -84,7 +83,7 @@ func (o *Options) grouping() (func(id, path string) string, error) {
 var Groupings = []string{"note", "document", "patient", "source"}
 
 // readCorpus reads which notes there are.
-func readCorpus(cfg *option.Config, o *Options) (*corpus, error) {
+func readCorpus(ctx context.Context, cfg *option.Config, o *Options) (*corpus, error) {
 	groupOf, err := o.grouping()
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func readCorpus(cfg *option.Config, o *Options) (*corpus, error) {
 	for s, paths := range c.paths {
 		for _, path := range paths {
 			gold := flow.Labelled{Paths: []string{path}, Config: cfg}
-			if err := gold.Each(func(src pipeline.Source) error { return c.read(src, set(s), path, groupOf) }); err != nil {
+			if err := gold.Each(func(src pipeline.Source) error { return c.read(ctx, src, set(s), path, groupOf) }); err != nil {
 				return nil, err
 			}
 		}
@@ -113,15 +112,8 @@ func readCorpus(cfg *option.Config, o *Options) (*corpus, error) {
 	return c, nil
 }
 
-func (c *corpus) read(src pipeline.Source, s set, path string, groupOf func(id, path string) string) error {
-	b := new(pipeline.Batch)
-	for {
-		b.Reset()
-		if err := src.Next(b); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+func (c *corpus) read(ctx context.Context, src pipeline.Source, s set, path string, groupOf func(id, path string) string) error {
+	return pipeline.Run(ctx, src, nil, pipeline.SinkFunc(func(b *pipeline.Batch) error {
 		for i := range b.Len() {
 			if b.Reason[i] != pipeline.Sound {
 				continue
@@ -142,7 +134,8 @@ func (c *corpus) read(src pipeline.Source, s set, path string, groupOf func(id, 
 			}
 			c.notes = append(c.notes, n)
 		}
-	}
+		return nil
+	}), nil)
 }
 
 // of returns the notes of a set.

@@ -89,7 +89,7 @@ func Run(ctx context.Context, c *console.Console, options option.Sources, o *Opt
 		return exit.Misconfiguredf(exit.Suggest(o.Way, Names()), "no study %q", o.Way)
 	}
 	s := &study{Console: c, Options: o, options: options, dir: o.Out, code: codeDigest(c.Version), done: map[string]bool{}}
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	own := func(name string) bool { return name == trialsFolder || name == lockName }
@@ -108,7 +108,7 @@ func Run(ctx context.Context, c *console.Console, options option.Sources, o *Opt
 }
 
 // prepare reads options and notes before anything is written.
-func (s *study) prepare() (err error) {
+func (s *study) prepare(ctx context.Context) (err error) {
 	if s.cfg, err = option.Load(s.options); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *study) prepare() (err error) {
 		}
 		s.arms = append(s.arms, a)
 	}
-	s.corpus, err = readCorpus(s.cfg, s.Options)
+	s.corpus, err = readCorpus(ctx, s.cfg, s.Options)
 	return err
 }
 
