@@ -15,13 +15,17 @@ import (
 // disturbances are the ways in which a form may be written.
 var disturbances = [...]func(form []byte) []byte{bytes.ToUpper, bytes.ToLower, withoutAccents}
 
-func withoutAccents(form []byte) []byte { return []byte(accents.Replace(string(form))) }
+// accented and bare are the letters of Catalan and Spanish that are written without an accent; ñ and ç are keys of their own.
+const accented, bare = "áéíóúàèòïüÁÉÍÓÚÀÈÒÏÜ", "aeiouaeoiuAEIOUAEOIU"
 
-// accents of Catalan and Spanish; ñ and ç are keys of their own.
-var accents = strings.NewReplacer(
-	"á", "a", "é", "e", "í", "i", "ó", "o", "ú", "u", "à", "a", "è", "e", "ò", "o", "ï", "i", "ü", "u",
-	"Á", "A", "É", "E", "Í", "I", "Ó", "O", "Ú", "U", "À", "A", "È", "E", "Ò", "O", "Ï", "I", "Ü", "U",
-)
+func withoutAccents(form []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if i := strings.IndexRune(accented, r); i >= 0 {
+			return rune(bare[i/2]) // all of accented have two bytes
+		}
+		return r
+	}, form)
+}
 
 // addNoise gives every form its disturbed ones, which are forms of the corpus
 // that no note has.

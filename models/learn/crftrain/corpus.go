@@ -125,10 +125,6 @@ func (c *Corpus) Tokens() int { return len(c.form) }
 // Forms returns the number of different forms.
 func (c *Corpus) Forms() int { return len(c.formOf) }
 
-// Features returns the number of different features, window offsets and
-// labels aside.
-func (c *Corpus) Features() int { return len(c.features) }
-
 // length returns the number of tokens of sequence i, and its marks.
 func (c *Corpus) sequence(i int) (s sequence, T int, marks []mark) {
 	s = c.sequences[i]

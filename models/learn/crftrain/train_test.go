@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/crf/crftest"
 	"github.com/velum-health/velum/models/tag/features"

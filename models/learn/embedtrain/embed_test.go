@@ -268,7 +268,7 @@ func TestKMeansByBruteForce(t *testing.T) {
 					t.Fatalf("n %d, k %d: point %d in %d, nearest is %d", n, k, i, c.of[i], bestK)
 				}
 			}
-			of, err := x.KMeans(KMeansOptions{K: k, Seed: 3, Iterations: 50})
+			of, err := x.KMeans(KMeansOptions{K: k, Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,12 +12,14 @@ import (
 
 // KMeansOptions are the choices of clustering.
 type KMeansOptions struct {
-	K          int // clusters
-	Iterations int // most; 0 means 20. It stops when nothing moves
-	Workers    int // never changes the result
-	Seed       uint64
-	Progress   func(iteration, moved int) error // may be nil; an error stops it
+	K        int // clusters
+	Workers  int // never changes the result
+	Seed     uint64
+	Progress func(moved int) error // after an iteration; may be nil; an error stops it
 }
+
+// mostIterations bounds k-means, which stops when nothing moves.
+const mostIterations = 20
 
 // KMeans puts every word into one of K clusters, none of them empty: spherical
 // k-means (Dhillon and Modha 2001), since vectors of words are compared by
@@ -32,15 +34,12 @@ func (v *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
 	if o.K < 1 || o.K > n || o.K > embed.MaxClusters {
 		return nil, fmt.Errorf("cannot make %d clusters of %d words", o.K, n)
 	}
-	if o.Iterations == 0 {
-		o.Iterations = 20
-	}
 	c := newClustering(v, o)
-	for it := range o.Iterations {
+	for range mostIterations {
 		moved := c.assign()
 		moved += c.repair()
 		if o.Progress != nil {
-			if err := o.Progress(it+1, moved); err != nil {
+			if err := o.Progress(moved); err != nil {
 				return nil, err
 			}
 		}
