@@ -175,32 +175,23 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 		return err
 	}
 	folder := filepath.Join(l.out, fmt.Sprintf("ask-%02d", len(turns.Folders(l.out, "ask", 1))+1))
-	draft, err := durable.NewDraft(nil, folder)
+	path := f.Questions
+	err = filled(folder, func(draft *durable.Draft) error {
+		at := path
+		if q.Path = path; path == "" {
+			name := "notes"
+			if f.To != "brat" && f.To != "parquet" {
+				name += "." + f.To
+			}
+			path, at = filepath.Join(folder, name), draft.Path(name)
+		}
+		if err := l.writeQuestions(ctx, q, f.To, at); err != nil {
+			return err
+		}
+		return writeRecord(draft, turns.AskedName, q)
+	})
 	if err != nil {
 		return err
-	}
-	path, at := f.Questions, f.Questions
-	if at == "" {
-		name := "notes"
-		if f.To != "brat" && f.To != "parquet" {
-			name += "." + f.To
-		}
-		path, at = filepath.Join(folder, name), draft.Path(name)
-	} else {
-		q.Path = f.Questions
-	}
-	if err := l.writeQuestions(ctx, q, f.To, at); err != nil {
-		return errors.Join(err, draft.Discard())
-	}
-	data, err := turns.Encode(q)
-	if err == nil {
-		err = draft.Write(turns.AskedName, data)
-	}
-	if err == nil {
-		err = draft.Commit()
-	}
-	if err != nil {
-		return errors.Join(err, draft.Discard())
 	}
 	return l.console.Answer(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path}, "%d notes to correct in %s; give them back with --answers\n", len(q.Notes), path)
 }
@@ -231,31 +222,43 @@ func (l *learning) unsureOfAny(ctx context.Context, n int) (*turns.Questions, er
 // answer is --answers: it takes corrected notes in. Only notes that were asked
 // about count.
 func (l *learning) answer(ctx context.Context, paths []string) error {
-	draft, err := durable.NewDraft(nil, filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(turns.Folders(l.out, "answers", 1))+1)))
+	folder := filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(turns.Folders(l.out, "answers", 1))+1))
+	return filled(folder, func(draft *durable.Draft) error {
+		taken, err := l.writeAnswers(ctx, &flow.Labelled{Paths: paths, Config: l.cfg}, draft.Path(answersName))
+		switch {
+		case err != nil:
+			return err
+		case taken.Notes == 0:
+			return exit.Misconfiguredf("give the notes that --ask wrote, corrected", "%s: none of the notes was asked about", paths[0])
+		case taken.Unchanged == taken.Notes:
+			l.console.Log.Warn("all answers came back as they were asked: is this the corrected copy?", "notes", taken.Notes)
+		}
+		return writeRecord(draft, turns.AnswersName, taken)
+	})
+}
+
+// filled makes a folder that is there whole or not at all.
+func filled(folder string, fill func(*durable.Draft) error) error {
+	draft, err := durable.NewDraft(nil, folder)
 	if err != nil {
 		return err
 	}
-	given := flow.Labelled{Paths: paths, Config: l.cfg}
-	taken, err := l.writeAnswers(ctx, &given, draft.Path(answersName))
-	if err == nil && taken.Notes == 0 {
-		err = exit.Misconfiguredf("give the notes that --ask wrote, corrected", "%s: none of the notes was asked about", paths[0])
-	}
-	if err == nil {
-		var data []byte
-		if data, err = turns.Encode(taken); err == nil {
-			err = draft.Write(turns.AnswersName, data)
-		}
-	}
-	if err == nil {
-		if taken.Unchanged == taken.Notes {
-			l.console.Log.Warn("all answers came back as they were asked: is this the corrected copy?", "notes", taken.Notes)
-		}
+	if err = fill(draft); err == nil {
 		err = draft.Commit()
 	}
 	if err != nil {
 		return errors.Join(err, draft.Discard())
 	}
 	return nil
+}
+
+// writeRecord writes a record into a folder that is being made.
+func writeRecord(draft *durable.Draft, name string, record any) error {
+	data, err := turns.Encode(record)
+	if err == nil {
+		err = draft.Write(name, data)
+	}
+	return err
 }
 
 // writeAnswers copies those labelled notes that are wanted. The first of notes

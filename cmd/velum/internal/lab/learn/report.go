@@ -20,19 +20,17 @@ func (l *learning) learned() *turns.Report {
 	}
 	r.In(page.LanguageOf(l.cfg.Report.Lang))
 	r.Promoted = l.inUse().Number
-	if !l.measured() {
+	gain, on := r.Best.Strict.F1-r.Supervised.Strict.F1, r.On()
+	switch {
+	case !l.measured():
 		r.Sentence = r.Words().Text("learn unmeasured", r.Words().Plural(int64(l.last().Number), "a turn"))
 		if l.unmeasuredEnd() {
 			r.Remarks = append(r.Remarks, r.Words().Text("learn ask"))
 		}
-		l.remark(r)
-		return r
-	}
-	gain := r.Best.Strict.F1 - r.Supervised.Strict.F1
-	on := r.On()
-	r.Sentence = r.Words().Text("learn gain", r.Score(r.Supervised.Strict.F1), r.Score(r.Best.Strict.F1), fmt.Sprint(r.BestTurn), on)
-	if gain <= 0 {
+	case gain <= 0:
 		r.Sentence = r.Words().Text("learn no gain", r.Score(r.Supervised.Strict.F1), on)
+	default:
+		r.Sentence = r.Words().Text("learn gain", r.Score(r.Supervised.Strict.F1), r.Score(r.Best.Strict.F1), fmt.Sprint(r.BestTurn), on)
 	}
 	l.remark(r)
 	return r

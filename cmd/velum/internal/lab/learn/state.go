@@ -131,8 +131,8 @@ func (l *learning) parsed(name string, data []byte) (*flow.Model, error) {
 	return m, err
 }
 
-// commit writes turn.json and gives the folder its name.
-func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
+// seal writes turn.json, with the digests of the files of the turn.
+func seal(draft *durable.Draft, t *turns.Turn) error {
 	entries, err := os.ReadDir(filepath.Dir(draft.Path("x")))
 	if err != nil {
 		return err
@@ -145,17 +145,10 @@ func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
 		t.Files = append(t.Files, f)
 	}
 	data, err := t.Encoded()
-	if err != nil {
-		return err
+	if err == nil {
+		err = draft.Write(turns.FileName, data)
 	}
-	if err := draft.Write(turns.FileName, data); err != nil {
-		return err
-	}
-	if err := draft.Commit(); err != nil {
-		return err
-	}
-	l.turns = append(l.turns, t)
-	return nil
+	return err
 }
 
 // settle brings what follows from the turns up to date, after a turn or a

@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -35,15 +36,17 @@ func (l *learning) turnOf(ctx context.Context, whole *turning) error {
 	if t.Number > 0 {
 		t.Parent, t.Beside = l.last().Sum, l.whole().inUseBefore(t.Number).Number
 	}
-	draft, err := durable.NewDraft(nil, filepath.Join(l.out, t.Name()))
-	if err != nil {
-		return err
+	err := filled(filepath.Join(l.out, t.Name()), func(draft *durable.Draft) error {
+		w := &turning{of: l, record: t, draft: draft, whole: whole}
+		if err := w.do(ctx); err != nil {
+			return err
+		}
+		return seal(draft, t)
+	})
+	if err == nil {
+		l.turns = append(l.turns, t)
 	}
-	w := &turning{of: l, record: t, draft: draft, whole: whole}
-	if err := w.do(ctx); err != nil {
-		return errors.Join(err, draft.Discard())
-	}
-	return l.commit(draft, t)
+	return err
 }
 
 // turning is a turn that is being done.
@@ -115,9 +118,9 @@ func (l *learning) kind(n int) string {
 	return kinds[min(n, len(kinds)-1)]
 }
 
-// init is the model at whose weights a model of the turn begins: the same of the turn before, or, of what the gate protects, the
-// one in use. It is "" if none of that kind was trained by learning.
-func (w *turning) init(name string) string {
+// init is the model at whose weights a model of a kind begins in the turn: the same of the turn before, or, of what the gate
+// protects, the one in use; a network that none came before begins at that of learn.start. It is "" if there is none.
+func (w *turning) init(kind, name string) string {
 	if w.record.Number == 0 {
 		return ""
 	}
@@ -127,10 +130,23 @@ func (w *turning) init(name string) string {
 		from, ships = w.of.shipped(w.record.Number)
 		name = strings.TrimSuffix(name, baseName) + ships.File
 	}
-	if from.Number == 0 && w.of.cfg.Learn.Start != "" || w.of.kind(w.record.Number) != w.of.kind(from.Number) {
+	switch {
+	case from.Number == 0 && w.of.cfg.Learn.Start != "":
+		if name = modelName; kind != bilstm.Kind || !hasNetwork(w.of.model.Model) {
+			return "" // a CRF comes to the same weights wherever it begins
+		}
+	case w.of.kind(w.record.Number) != w.of.kind(from.Number):
 		return ""
 	}
 	return filepath.Join(w.of.place(from), name)
+}
+
+// hasNetwork tells whether a model is a network, or several of which one is.
+func hasNetwork(m tagger.Model) bool {
+	if all, ok := m.(*ensemble.Model); ok {
+		return slices.ContainsFunc(all.Members(), hasNetwork)
+	}
+	return m.Header().Kind == bilstm.Kind
 }
 
 // fit trains a model, beginning at the weights of the same
@@ -196,7 +212,7 @@ func (w *turning) training(c *option.Config, kind, name string) *train.Training 
 func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name string, groups []turns.Group) (*fit, error) {
 	t := w.training(c, kind, name)
 	if k, ok := flow.KindNamed(kind); ok && !k.Anew {
-		t.Options.Init = w.init(name)
+		t.Options.Init = w.init(kind, name)
 	}
 	if err := t.Prepare(); err != nil {
 		return nil, err
@@ -206,6 +222,11 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 		return nil, err
 	}
 	m, err := t.Fit(ctx)
+	if errors.Is(err, tagger.ErrInit) { // learn.start has a network of another shape
+		w.of.console.Log.Warn("the network begins anew: that of learn.start was made with other options")
+		t.Options.Init = ""
+		m, err = t.Fit(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

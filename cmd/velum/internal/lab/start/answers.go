@@ -2,8 +2,6 @@ package start
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -88,12 +86,11 @@ func (m *month) exported(ctx context.Context, k int) (string, error) {
 			return "", err
 		}
 	}
-	data, err := os.ReadFile(m.answers(k))
+	answers, err := turns.FileOf(m.answers(k))
 	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		err = nil
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), err
+	return answers.SHA256, err
 }
 
 // compare measures what was said of the notes of an evening by what was answered.

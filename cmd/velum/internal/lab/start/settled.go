@@ -3,6 +3,7 @@ package start
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
@@ -38,15 +39,7 @@ func (m *month) settle(ctx context.Context) error {
 // enough tells whether the stop rule holds.
 func (m *month) enough() bool {
 	n := len(m.state.Agreed)
-	if n < enoughTurns {
-		return false
-	}
-	for _, agreed := range m.state.Agreed[n-enoughTurns:] {
-		if agreed < enoughAgreed {
-			return false
-		}
-	}
-	return true
+	return n >= enoughTurns && slices.Min(m.state.Agreed[n-enoughTurns:]) >= enoughAgreed
 }
 
 // agreed is the strict F1 of the spans of one model against those of another.

@@ -36,7 +36,6 @@ type Training struct {
 	tagSet  *pipeline.TagSet
 	trainer tagger.Trainer
 	Taught  *teach.Sink
-	like    bool // without a template take that of --init
 }
 
 // New is a training with these options, which Prepare has still to look at.
@@ -52,7 +51,6 @@ func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o 
 		}
 	}
 	t := New(c, cfg, o)
-	t.like = o.Init != ""
 	if err := t.Prepare(); err != nil {
 		return err
 	}
@@ -192,7 +190,7 @@ func (t *Training) starts() (from []features.Resources, err error) {
 // name, or by default that of the model to begin with, of the kind or of the profile.
 func (t *Training) templateText() (string, error) {
 	name := t.cfg.Train.Template
-	if name == "" && t.like {
+	if name == "" && t.Options.Init != "" {
 		if from, err := t.initial(); err == nil && from.Header().Template != "" { // Fit says what is wrong with others
 			return from.Header().Template, nil
 		}

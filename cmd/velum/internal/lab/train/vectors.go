@@ -167,7 +167,7 @@ func (e *embedding) cluster(ctx context.Context, x *embedtrain.Vectors) (map[int
 			continue
 		}
 		progress := e.NewProgress("cluster", "iterations", 0)
-		of, err := x.KMeans(embedtrain.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed, Progress: func(_, moved int) error {
+		of, err := x.KMeans(embedtrain.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed, Progress: func(moved int) error {
 			progress.Add(1)
 			progress.Say("%d clusters, %d words moved", k, moved)
 			return context.Cause(ctx)
