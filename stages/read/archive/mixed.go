@@ -50,7 +50,7 @@ func (m *mixed) Next(b *pipeline.Batch) error {
 			return err
 		}
 		for i := range b.Len() {
-			appendNote(&m.all, b, i)
+			m.all.AppendRead(b, i)
 		}
 		if err != nil {
 			m.order = m.rng.Perm(m.all.Len())
@@ -60,7 +60,7 @@ func (m *mixed) Next(b *pipeline.Batch) error {
 	input.ReadyColumns(b, m.a.Extra)
 	b.First = m.first + int64(m.at)
 	for ; m.at < len(m.order) && b.Len() < m.a.o.BatchNotes && len(b.Text.Data) < m.a.o.BatchBytes; m.at++ {
-		appendNote(b, &m.all, m.order[m.at])
+		b.AppendRead(&m.all, m.order[m.at])
 		b.Rows = append(b.Rows, m.first+int64(m.order[m.at]))
 	}
 	if b.Len() == 0 {
