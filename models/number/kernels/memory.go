@@ -9,7 +9,7 @@ import (
 // huge pages, if they are enough to fill one. They are given back when owner, the
 // object that has them, is garbage.
 //
-// The heap would count them as live and let a quarter as much garbage lie about, and
+// The heap would count them as live and let half as much garbage lie about, and
 // would clear, and so fill, what it had used before.
 //
 // T has no pointers: the garbage collector does not look there.
