@@ -4,7 +4,7 @@
 //   - input: options, errors, ids, encodings, the state of a file: what all readers share
 //   - pages: what pages of Parquet say of themselves
 //   - parquet: footers, columns and notes of Parquet
-//   - text: CSV, JSONL, brat, plain text, Parquet with spans
+//   - text: CSV, JSONL, brat, i2b2, plain text, Parquet with spans
 //   - tagged: parts that velum wrote
 //   - fence: Parquet decoded in another process
 //   - archive: all files of a run and their units; dumps, folders, a second copy

@@ -25,6 +25,7 @@ var formats = []struct {
 }{
 	{"parquet", openParquet},
 	{"brat", func(p string, o text.Options) (Text, error) { return text.NewBrat(p, o) }},
+	{"i2b2", func(p string, o text.Options) (Text, error) { return text.NewI2B2(p, o) }},
 	{"jsonl", func(p string, o text.Options) (Text, error) { return text.NewJSONL(p, o) }},
 	{"csv", func(p string, o text.Options) (Text, error) { return text.NewCSV(p, o) }},
 }
@@ -48,16 +49,16 @@ func Formats() []string {
 }
 
 // ofFiles tells whether path is a folder of files that have notes each for themselves: not one whose files make up notes
-// together, as in brat and tagged notes.
+// together, as in brat, i2b2 and tagged notes.
 func ofFiles(format, path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() || format == "brat" {
+	if err != nil || !info.IsDir() || format == "brat" || format == "i2b2" {
 		return false
 	}
 	return format != "parquet" || !isTagged(path)
 }
 
-// Open opens notes of the named format: a folder for brat, a file or a folder of files for the others.
+// Open opens notes of the named format: a folder for brat and i2b2, a file or a folder of files for the others.
 func Open(format, path string, o text.Options) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {

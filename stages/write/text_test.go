@@ -151,7 +151,7 @@ func finish(t interface{ Fatal(...any) }, w write.Text, b *pipeline.Batch) {
 }
 
 func TestFormats(t *testing.T) {
-	if others := slices.DeleteFunc(read.Formats(), func(f string) bool { return slices.Contains(write.Formats(), f) }); len(others) > 0 {
+	if others := slices.DeleteFunc(read.Formats(), func(f string) bool { return slices.Contains(write.Formats(), f) }); !slices.Equal(others, []string{"i2b2"}) {
 		t.Errorf("read and not written: %q", others)
 	}
 	if _, err := read.Open("word", ".", text.Options{}); err == nil {

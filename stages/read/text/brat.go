@@ -2,8 +2,6 @@ package text
 
 import (
 	"bytes"
-	"cmp"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -17,16 +15,19 @@ import (
 // note is its path below the folder without the extension. Texts are kept as
 // they are, CRLF and byte order mark included: offsets count them.
 type BratReader struct {
-	intake
-	texts, anns string   // folders
-	ids         []string // of the notes, in the order of reading
+	folderNotes
+	texts, anns string // folders
 	labels      []label
 }
 
 // NewBrat lists the notes below dir, in lexical order. A note without .ann
 // has no spans.
 func NewBrat(dir string, o Options) (*BratReader, error) {
-	r := &BratReader{intake: newIntake(dir, o), texts: cmp.Or(o.TextDir, dir), anns: dir}
+	r := &BratReader{folderNotes: folderNotes{intake: newIntake(dir, o)}, texts: dir, anns: dir}
+	r.note = r.readNote
+	if o.TextDir != "" {
+		r.texts = o.TextDir
+	}
 	var err error
 	if r.ids, err = r.list(r.texts, ".txt"); err != nil {
 		return nil, err
@@ -38,26 +39,6 @@ func NewBrat(dir string, o Options) (*BratReader, error) {
 	r.warnings.NoText = int64(missing(anns, r.ids))
 	r.warnings.NoAnnotation = int64(missing(r.ids, anns))
 	return r, nil
-}
-
-// Close does nothing: no file stays open between notes.
-func (r *BratReader) Close() error { return nil }
-
-// Len returns the number of notes.
-func (r *BratReader) Len() int { return len(r.ids) }
-
-// Next implements pipeline.Source.
-func (r *BratReader) Next(b *pipeline.Batch) error {
-	r.start(b)
-	for int(r.row) < len(r.ids) && !r.full(b) {
-		if err := r.readNote(b, r.ids[r.row]); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
 }
 
 // missing counts the names that have does not hold.

@@ -1,5 +1,5 @@
 // Package text reads the text formats that notes and corpora come in: CSV, JSONL, brat,
-// Parquet, plain text. Each is a pipeline.Source
+// i2b2, Parquet, plain text. Each is a pipeline.Source
 // with spans as Gold. What breaks its format is an *input.Error.
 package text
 
@@ -23,7 +23,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Options are the choices of the readers of text formats (brat,
+// Options are the choices of the readers of text formats (brat, i2b2,
 // JSONL, CSV). The zero value works.
 type Options struct {
 	Notes   int // notes a batch; 0 means 1024
@@ -46,7 +46,7 @@ type Options struct {
 
 	TextDir string // brat: the folder of the .txt files, when it is not that of the .ann files
 
-	Encoding input.Encoding // of text files
+	Encoding input.Encoding // of text files; i2b2 says its own, in the XML
 
 	Comma       rune   // CSV: delimiter; 0 means the commonest of , ; tab and | in the header
 	IDColumn    string // CSV header, JSONL field; "" means id, or note_id where there is no id

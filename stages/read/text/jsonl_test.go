@@ -180,7 +180,7 @@ func TestOpenErrors(t *testing.T) {
 		}
 		checkInputError(t, do(t.TempDir()), "a folder, not a file")
 	}
-	_, err := text.NewBrat(putFile(t, "a.ann", ""), text.Options{})
+	_, err := text.NewI2B2(putFile(t, "a.xml", ""), text.Options{})
 	checkInputError(t, err, "not a folder")
 }
 

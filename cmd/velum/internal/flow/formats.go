@@ -22,7 +22,7 @@ import (
 
 // extensions of the files of each format, for telling formats apart.
 var extensions = map[string]string{
-	".ann": "brat", ".parquet": "parquet",
+	".ann": "brat", ".xml": "i2b2", ".parquet": "parquet",
 	".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv",
 }
 

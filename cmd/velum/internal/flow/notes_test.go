@@ -77,7 +77,7 @@ func TestFormatOf(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, path, want string }{
-		{"brat", "x.csv", "brat"}, {"", "x.csv", "csv"}, {"", "x.TSV.gz", "csv"}, {"", "x.jsonl.zst", "jsonl"}, {"", "x.json", "jsonl"}, {"", "x.parquet", "parquet"},
+		{"brat", "x.csv", "brat"}, {"", "x.csv", "csv"}, {"", "x.TSV.gz", "csv"}, {"", "x.jsonl.zst", "jsonl"}, {"", "x.json", "jsonl"}, {"", "x.parquet", "parquet"}, {"", "x.xml", "i2b2"},
 		{"", "-", "jsonl"}, {"", "brat", "brat"}, {"", "own.csv", "jsonl"}, {"", "empty", ""}, {"", "x.doc", ""}, {"doc", "x.csv", ""}, {"", "x.zip", ""},
 	} {
 		got, err := FormatOf("from", c.name, c.path)
