@@ -120,7 +120,7 @@ func TestPromoteDamaged(t *testing.T) {
 // the folder locked, and no promotion is lost.
 func TestPromoteTogether(t *testing.T) {
 	t.Parallel()
-	m := &Folder{Dir: t.TempDir(), FS: durable.Unsynced{FS: durable.OS}}
+	m := &Folder{Dir: t.TempDir(), FS: durable.OS}
 	mustPromote(t, m, "first")
 	var all sync.WaitGroup
 	var mu sync.Mutex

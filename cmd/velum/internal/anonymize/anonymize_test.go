@@ -90,7 +90,7 @@ func finished(t testing.TB, dir string, units, rows int64, configure func(c *opt
 		plan.Units = append(plan.Units, commit.Unit{Input: "in.parquet", From: k, To: k + 1, Rows: rows})
 	}
 	var began time.Duration
-	result, err = commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: durable.Unsynced{FS: durable.OS}}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+	result, err = commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: durable.OS}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "none", Quasi: quasi, Patients: input.PatientColumn})
 		return commit.Line{Source: &rowSource{rng: rand.New(rand.NewPCG(3, uint64(u.From))), unit: u.From, rows: rows, people: units * rows / 6}, Sink: sink}, err
 	}, commit.UnitOptions{Verify: write.Verify, ByLength: true, Finish: func(ctx context.Context, f *commit.Final) error {
