@@ -17,7 +17,7 @@ import (
 
 // lists are values that a shell completes, by the name that verbs.txt has for them.
 var lists = map[string]func() []string{
-	"formats": read.Formats, "kinds": train.Kinds, "questions": review.Questions, "schemes": configs.Schemes, "studies": study.Names,
+	"formats": read.Formats, "kinds": train.Kinds, "methods": train.VectorMethods, "questions": review.Questions, "schemes": configs.Schemes, "studies": study.Names,
 }
 
 // listed returns the values of <NAME>, <NAME...> or <WORD,WORD>.

@@ -104,7 +104,7 @@ func TestEncoder(t *testing.T) {
 
 // TestDrawn: words are drawn by their counts to the power of 3/4.
 func TestDrawn(t *testing.T) {
-	w := New(&Vocabulary{Words: []embed.Word{{Count: 81}, {Count: 16}, {Count: 1}}, Tokens: 98}, embed.Options{Dim: 8})
+	w := newWord2Vec(&Vocabulary{Words: []embed.Word{{Count: 81}, {Count: 16}, {Count: 1}}, Tokens: 98}, embed.Options{Dim: 8})
 	for word, want := range map[int32]int{0: drawnSize * 27 / 36, 1: drawnSize * 8 / 36, 2: drawnSize / 36} {
 		n := 0
 		for _, t := range w.drawn {
@@ -115,6 +115,75 @@ func TestDrawn(t *testing.T) {
 		if n < want-1 || n > want+1 {
 			t.Errorf("word %d: %d of %d, want %d", word, n, len(w.drawn), want)
 		}
+	}
+}
+
+func TestGloVeGradient(t *testing.T) {
+	o := embed.Options{Dim: 8, Rate: 1e-3, Seed: 3}
+	s := newGloveState(3, o)
+	for _, m := range [][]float32{s.w, s.c, s.b, s.bc} {
+		for i := range m {
+			m[i] *= 8
+		}
+	}
+	s.b[1], s.bc[2] = .3, -.2
+	p := pair{1, 2, 30}
+	loss := func() float64 {
+		off := float64(s.b[1]) + float64(s.bc[2]) - math.Log(30)
+		for k := range s.rows {
+			off += float64(s.w[s.rows+k]) * float64(s.c[2*s.rows+k])
+		}
+		return math.Pow(30.0/100, .75) * off * off / 2
+	}
+	all := [][]float32{s.w, s.c, s.b, s.bc}
+	want, was := make([][]float64, 4), make([][]float32, 4)
+	for k, m := range all {
+		was[k] = slices.Clone(m)
+		for i := range m {
+			const e = 1e-2
+			m[i] += e
+			up := loss()
+			m[i] = was[k][i] - e
+			want[k] = append(want[k], (up-loss())/(2*e))
+			m[i] = was[k][i]
+		}
+	}
+	s.learn(p)
+	for k, m := range all {
+		for i := range m {
+			if got := -float64(m[i]-was[k][i]) / float64(s.rate); math.Abs(got-want[k][i]) > 2e-3 {
+				t.Errorf("array %d, place %d: step %v, derivative %v", k, i, got, want[k][i])
+			}
+		}
+	}
+}
+
+// TestGloVeCounts counts pairs by hand.
+func TestGloVeCounts(t *testing.T) {
+	v := counted(embed.AsIs, embed.CutOff{}, "a b a c")
+	g := newGloVe(v, embed.Options{Window: 2})
+	g.Round([]int32{0, 1, 0, 2, Break, 1, 2})
+	got := map[[2]int32]float32{}
+	for _, cell := range g.cells() {
+		for _, p := range cell {
+			got[[2]int32{p.i, p.j}] = p.x
+		}
+	}
+	want := map[[2]int32]float32{{0, 1}: 2, {1, 0}: 2, {0, 0}: .5, {0, 2}: 1, {2, 0}: 1, {1, 2}: 1.5, {2, 1}: 1.5}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A full table forgets the smallest sums.
+func TestPairsAreForgotten(t *testing.T) {
+	g := newGloVe(counted(embed.AsIs, embed.CutOff{}, "a b"), embed.Options{Window: 5})
+	g.most = 48
+	for i := range int32(1000) {
+		g.Round([]int32{1, 2, Break, 3, 4, 10 + i})
+	}
+	if len(g.pairs) > g.most || g.pairs[1<<32|2] != 1000 {
+		t.Errorf("%d pairs, the largest sum is %v", len(g.pairs), g.pairs[1<<32|2])
 	}
 }
 
@@ -141,9 +210,9 @@ func planted() []string {
 	return notes
 }
 
-func train(t testing.TB, o embed.Options, notes []string) *Vectors {
+func train(t testing.TB, method string, o embed.Options, notes []string) *Vectors {
 	t.Helper()
-	m := New(counted(embed.AsIs, embed.CutOff{Count: 2}, notes...), o)
+	m := New(method, counted(embed.AsIs, embed.CutOff{Count: 2}, notes...), o)
 	e := Encoder{Vocabulary: counted(embed.AsIs, embed.CutOff{Count: 2}, notes...), Size: m.RoundSize(), Keep: 1 << 30, Do: func(r []int32) error { m.Round(r); return nil }}
 	for range m.Epochs() {
 		for _, n := range notes {
@@ -158,24 +227,56 @@ func train(t testing.TB, o embed.Options, notes []string) *Vectors {
 	return m.Vectors()
 }
 
+// TestPlantedTopics finds topics by GloVe, which learns from how often words
+// stand together: within a topic nine times as often as across.
+func TestPlantedTopics(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	topics := [2][]string{slices.Concat(classes[0], classes[1]), slices.Concat(classes[2], classes[3])}
+	var notes []string
+	for range 8000 {
+		a := r.IntN(2)
+		b := a
+		if r.IntN(10) == 0 {
+			b = 1 - a
+		}
+		notes = append(notes, topics[a][r.IntN(12)]+" "+topics[b][r.IntN(12)])
+	}
+	x := train(t, "glove", embed.Options{Dim: 8, Epochs: 60, Workers: 2, Seed: 2}, notes)
+	of, err := x.KMeans(KMeansOptions{K: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range topics {
+		for _, w := range topic {
+			if of[x.Vocabulary.index[w]] != of[x.Vocabulary.index[topic[0]]] {
+				t.Errorf("%s is not with %s", w, topic[0])
+			}
+		}
+	}
+	if of[x.Vocabulary.index[topics[0][0]]] == of[x.Vocabulary.index[topics[1][0]]] {
+		t.Error("both topics in one cluster")
+	}
+}
+
 // TestPlanted finds the planted classes by word2vec, as clusters. Workers that
 // share vectors without a lock are no two times alike, and on a loaded machine one
 // may learn from what is long past: they have three tries.
 func TestPlanted(t *testing.T) {
 	notes := planted()
 	for _, tt := range []struct {
-		o embed.Options
+		method string
+		o      embed.Options
 	}{
-		{embed.Options{Dim: 16, Epochs: 10, Sample: 1}},
-		{embed.Options{Dim: 16, Epochs: 10, Sample: 1, Workers: 4}},
+		{"skip-gram", embed.Options{Dim: 16, Epochs: 10, Sample: 1}},
+		{"skip-gram", embed.Options{Dim: 16, Epochs: 10, Sample: 1, Workers: 4}},
 	} {
 		tt.o.Window, tt.o.Seed = 3, 5
-		best := clustered(t, train(t, tt.o, notes))
+		best := clustered(t, train(t, tt.method, tt.o, notes))
 		for try := 1; try < 3 && tt.o.Workers > 1 && best < len(classes); try++ {
-			best = clustered(t, train(t, tt.o, notes))
+			best = clustered(t, train(t, tt.method, tt.o, notes))
 		}
 		if best < len(classes) {
-			t.Errorf("%+v: only %d of %d classes are clusters", tt.o, best, len(classes))
+			t.Errorf("%s %+v: only %d of %d classes are clusters", tt.method, tt.o, best, len(classes))
 		}
 	}
 }
@@ -210,22 +311,30 @@ func together(x *Vectors, of []uint16) (n int) {
 	return n
 }
 
-// Any number of workers gives the same clusters by k-means; word2vec gives the same vectors by one worker.
+// Any number of workers gives the same numbers by GloVe and k-means; word2vec
+// gives the same by one worker.
 func TestWorkers(t *testing.T) {
 	notes := planted()[:300]
-	o := embed.Options{Dim: 12, Epochs: 2, Seed: 9}
-	one := train(t, o, notes)
-	if !slices.Equal(one.data, train(t, o, notes).data) {
-		t.Error("other vectors the second time")
-	}
-	k := KMeansOptions{K: 7, Seed: 1}
-	a, err := one.KMeans(k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.Workers = 5
-	if b, _ := one.KMeans(k); !slices.Equal(a, b) {
-		t.Error("five workers give other clusters than one")
+	for _, method := range Methods() {
+		o := embed.Options{Dim: 12, Epochs: 2, Seed: 9}
+		one := train(t, method, o, notes)
+		if method == "glove" {
+			o.Workers = 5
+		}
+		again := train(t, method, o, notes)
+		if !slices.Equal(one.data, again.data) {
+			t.Errorf("%s: other vectors the second time", method)
+		}
+		k := KMeansOptions{K: 7, Seed: 1}
+		a, err := one.KMeans(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Workers = 5
+		b, _ := one.KMeans(k)
+		if !slices.Equal(a, b) {
+			t.Errorf("%s: five workers give other clusters than one", method)
+		}
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // withDefaults fills in what options leave out.
-func withDefaults(o embed.Options) embed.Options {
-	o.Dim, o.Window, o.Epochs = cmp.Or(o.Dim, 100), cmp.Or(o.Window, 5), cmp.Or(o.Epochs, 5)
-	o.Negatives, o.Workers, o.Sample, o.Rate = cmp.Or(o.Negatives, 5), cmp.Or(o.Workers, 1), cmp.Or(o.Sample, 1e-3), cmp.Or(o.Rate, 0.025)
+func withDefaults(o embed.Options, epochs int, rate float64) embed.Options {
+	o.Dim, o.Window, o.Epochs = cmp.Or(o.Dim, 100), cmp.Or(o.Window, 5), cmp.Or(o.Epochs, epochs)
+	o.Negatives, o.Workers, o.Sample, o.Rate = cmp.Or(o.Negatives, 5), cmp.Or(o.Workers, 1), cmp.Or(o.Sample, 1e-3), cmp.Or(o.Rate, rate)
 	return o
 }
 
@@ -32,7 +32,7 @@ func Check(o embed.Options) error {
 
 const maxWindow = 100 // far above what is of use
 
-// Word2Vec trains skip-gram with negative sampling (Mikolov et al.
+// word2Vec trains skip-gram with negative sampling (Mikolov et al.
 // 2013). The words drawn against the true one are drawn once a window and not
 // once a pair (Ji et al. 2016).
 //
@@ -43,7 +43,7 @@ const maxWindow = 100 // far above what is of use
 // give vectors as good that differ in every run. What was tried to have both,
 // a copy of the weights a worker, joined after every round, gave vectors that
 // shared half as many neighbours with those of one worker (BENCHMARKS.md).
-type Word2Vec struct {
+type word2Vec struct {
 	o     embed.Options
 	v     *Vocabulary
 	rows  int // padded numbers a row
@@ -73,10 +73,10 @@ func (l *learner) draw() float64 { return float64(l.rng.Uint64()>>11) / (1 << 53
 // word2vec.
 const maxSentence = 1000
 
-// New makes untrained vectors for a vocabulary of at least one word.
-func New(v *Vocabulary, o embed.Options) *Word2Vec {
-	o = withDefaults(o)
-	w := &Word2Vec{o: o, v: v, rows: kernels.Pad(o.Dim)}
+// newWord2Vec makes untrained vectors for a vocabulary.
+func newWord2Vec(v *Vocabulary, o embed.Options) *word2Vec {
+	o = withDefaults(o, 5, 0.025)
+	w := &word2Vec{o: o, v: v, rows: kernels.Pad(o.Dim)}
 	w.in, w.out = make([]float32, len(v.Words)*w.rows), make([]float32, len(v.Words)*w.rows)
 	r := rand.New(rand.NewPCG(o.Seed, 0))
 	for i := range v.Words {
@@ -92,7 +92,7 @@ func New(v *Vocabulary, o embed.Options) *Word2Vec {
 }
 
 // Epochs returns how often the text is to be seen.
-func (w *Word2Vec) Epochs() int { return w.o.Epochs }
+func (w *word2Vec) Epochs() int { return w.o.Epochs }
 
 // shareSize is how many word numbers a worker takes at once: some
 // milliseconds of work, so that nobody waits long for the last at the end of a
@@ -101,12 +101,12 @@ const shareSize = 10_000
 
 // RoundSize returns how many word numbers a round should have: workers wait for
 // each other at its end.
-func (w *Word2Vec) RoundSize() int { return 200_000 * w.o.Workers }
+func (w *word2Vec) RoundSize() int { return 200_000 * w.o.Workers }
 
 // sampling prepares what is drawn: words that are left out, with the chance
 // of word2vec's code, (√(f/s)+1)·s/f, and words drawn against others, by
 // their counts to the power of 3/4.
-func (w *Word2Vec) sampling() {
+func (w *word2Vec) sampling() {
 	total := 0.0
 	for _, word := range w.v.Words {
 		f := float64(word.Count) / float64(w.v.Tokens)
@@ -127,7 +127,7 @@ func (w *Word2Vec) sampling() {
 const drawnSize = 1 << 20
 
 // Round learns from one round of word numbers.
-func (w *Word2Vec) Round(tokens []int32) {
+func (w *word2Vec) Round(tokens []int32) {
 	shares := (len(tokens) + shareSize - 1) / shareSize
 	kernels.Parallel(w.o.Workers, shares, func(worker, s int) {
 		l := w.learners[worker]
@@ -140,7 +140,7 @@ func (w *Word2Vec) Round(tokens []int32) {
 }
 
 // Done returns how many tokens have been learned from, all epochs together.
-func (w *Word2Vec) Done() uint64 { return w.done }
+func (w *word2Vec) Done() uint64 { return w.done }
 
 func known(tokens []int32) (n uint64) {
 	for _, t := range tokens {
@@ -153,14 +153,14 @@ func known(tokens []int32) (n uint64) {
 
 // rate is the step size, which falls to almost nothing in a straight line;
 // ahead is how far the learner is in its round.
-func (w *Word2Vec) rate(ahead int) float32 {
+func (w *word2Vec) rate(ahead int) float32 {
 	all := float64(w.v.Tokens) * float64(w.o.Epochs)
 	left := 1 - (float64(w.done)+float64(ahead))/all
 	return float32(w.o.Rate * max(1e-4, left))
 }
 
 // share learns from a piece of a round, in order; start is its place there.
-func (w *Word2Vec) share(l *learner, tokens []int32, start int) {
+func (w *word2Vec) share(l *learner, tokens []int32, start int) {
 	for at := 0; at < len(tokens); {
 		rate := w.rate(start + at)
 		l.sentence = l.sentence[:0]
@@ -183,7 +183,7 @@ func (w *Word2Vec) share(l *learner, tokens []int32, start int) {
 // window learns from each of the words around place i of the sentence, against the word there and some that are drawn: a step of
 // gradient ascent of log σ(x·o) for the true pair and of log σ(-x·o) for the others. The window shrinks at random, so
 // that near words count more.
-func (w *Word2Vec) window(l *learner, i int, rate float32) {
+func (w *word2Vec) window(l *learner, i int, rate float32) {
 	centre := l.sentence[i]
 	l.outs = append(l.outs[:0], centre)
 	for range w.o.Negatives {
@@ -214,7 +214,7 @@ func (w *Word2Vec) window(l *learner, i int, rate float32) {
 }
 
 // Vectors returns the trained vectors.
-func (w *Word2Vec) Vectors() *Vectors {
+func (w *word2Vec) Vectors() *Vectors {
 	return &Vectors{Vocabulary: w.v, Dim: w.o.Dim, rows: w.rows, data: w.in}
 }
 

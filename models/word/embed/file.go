@@ -20,7 +20,7 @@ const Kind = "embedding"
 type Header struct {
 	Kind          string        `json:"kind"`
 	Name          string        `json:"name,omitempty"`
-	Method        string        `json:"method"` // skip-gram; glove or cbow in files of before
+	Method        string        `json:"method"` // skip-gram or glove; cbow in files of before
 	Normalization Normalization `json:"normalization"`
 	Dim           int           `json:"dimensions"`
 	Words         int           `json:"words"`

@@ -22,10 +22,14 @@ import (
 	"github.com/velum-health/velum/stages/teach"
 )
 
+// VectorMethods returns the methods that VectorOptions may name.
+func VectorMethods() []string { return embedtrain.Methods() }
+
 // VectorOptions say what vectors to learn, and from what.
 type VectorOptions struct {
 	In              []string // paths of notes
 	From, Out, Name string
+	Method          string
 	Normalization   string
 	Embed           embed.Options
 	Cut             embed.CutOff
@@ -97,7 +101,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	}
 	return e.save(embedtrain.Contents{
 		Header: embed.Header{
-			Name: e.name(), Method: "skip-gram", Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
+			Name: e.name(), Method: f.Method, Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
 		},
 		Vectors: vectors, Clusters: clusters,
 	})
@@ -125,7 +129,7 @@ func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed
 
 // learn is the passes that follow.
 func (e *embedding) learn(ctx context.Context, v *embedtrain.Vocabulary) (*embedtrain.Vectors, error) {
-	model := embedtrain.New(v, e.flags.Embed)
+	model := embedtrain.New(e.flags.Method, v, e.flags.Embed)
 	progress := e.NewProgress("learn", "words", int64(model.Epochs())*int64(v.Tokens))
 	defer progress.End()
 	done := uint64(0)
