@@ -181,6 +181,7 @@ func (w *world) try(t *testing.T, example string) {
 		example = lineOf.ReplaceAllString(example, "--line "+firstNumber.FindString(listed))
 	}
 	example = strings.Replace(example, "velum init ", "velum init --yes --force ", 1) // nobody is there to be asked
+	example = strings.Replace(example, " --interview", "", 1)                         // nor here
 	if page.MatchString(example) {
 		here.serve(t, example)
 		return

@@ -245,3 +245,45 @@ func TestInitAsks(t *testing.T) {
 		})
 	}
 }
+
+// TestInterview answers what velum evidence asks on a terminal: what is said is kept for the house, Enter leaves a question open, what
+// is no answer is asked again, and a second interview asks only what is open.
+func TestInterview(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "notes.csv"), []byte("id,text\n1,Acude por tos\n2,Acude por fiebre\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	interview := func(keys string) string {
+		t.Helper()
+		c, seen, done := onTerminal(t, dir, "xterm-256color", "evidence", "out", "--interview")
+		if _, err := io.WriteString(seen.keys, keys); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+			t.Fatalf("does not end: %s", seen)
+		}
+		if code := c.ProcessState.ExitCode(); code != 0 {
+			t.Fatalf("exit code %d: %s", code, seen)
+		}
+		return seen.String()
+	}
+	c, seen, done := onTerminal(t, dir, "xterm-256color", "run", "--in", "notes.csv", "--out", "out", "--id-column", "id", "--text-column", "text")
+	if err := <-done; err != nil {
+		t.Fatalf("%v %v: %s", c.Args, err, seen)
+	}
+	first := interview("the study of falls\n\nHospital: \"A\"\n\x04")
+	file := filepath.Join(dir, "house.yaml")
+	want := []string{"purpose: \"the study of falls\"\n", "\nrecipients:\n", `controller: "Hospital: \"A\""` + "\n"}
+	said, err := os.ReadFile(file)
+	for _, line := range want {
+		if err != nil || !strings.Contains(string(said), line) {
+			t.Errorf("%v, no %q in:\n%s\n%s", err, line, said, first)
+		}
+	}
+	second := interview("institute A\n\x04")
+	if said, _ := os.ReadFile(file); strings.Count(second, "> ") != 2 || !strings.Contains(string(said), "recipients: \"institute A\"\n") || !strings.Contains(string(said), want[0]) {
+		t.Errorf("%s\n%s", second, said)
+	}
+}

@@ -9,6 +9,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -46,7 +47,7 @@ type Options struct {
 	Build    look.Build
 	Config   func() (*option.Config, error)
 
-	Template, Verify bool
+	Template, Verify, Interview bool
 
 	Sign         string // file of a private key
 	Name, Limits string // who signs, and within which limits
@@ -66,8 +67,13 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 		o.Private = commit.PrivateDir(o.Dir)
 	}
 	if beside := filepath.Join(filepath.Dir(filepath.Clean(o.Dir)), houseFile); o.Facts == "" {
-		if _, err := os.Stat(beside); err == nil {
+		if _, err := os.Stat(beside); err == nil || o.Interview {
 			o.Facts = beside
+		}
+	}
+	if o.Interview {
+		if err := interview(ctx, c, o.Facts, page.LanguageOf(cmp.Or(o.Language, c.Language()))); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -1,11 +1,23 @@
 package evidence
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/paced"
 )
 
 const maxFact = 4000 // characters
@@ -24,6 +36,61 @@ func Template() string {
 
 // houseFile is the name of the file of the house where nobody names one: it lies beside its outputs.
 const houseFile = "house.yaml"
+
+// interview asks on the terminal what the house has not said yet, and writes the answers into its file. What
+// else stands in the file stays. Enter leaves a question open; the end of the input ends the interview.
+func interview(ctx context.Context, c *console.Console, file string, l page.Language) error {
+	if !c.Asks() {
+		return exit.Misconfiguredf("write the answers into a file: `velum evidence --facts-template`", "nobody is there to be asked: no terminal")
+	}
+	said, data := map[string]string{}, []byte(Template())
+	if _, err := os.Stat(file); err == nil {
+		if said, err = readHouse(file); err == nil {
+			data, err = os.ReadFile(file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	in := bufio.NewReader(paced.NewReader(ctx, c.In))
+	if _, err := c.Printf("%s\n", l.Text("ev interview", file)); err != nil {
+		return err
+	}
+	for _, q := range asked().questions {
+		for q.asks != "" && said[q.fact] == "" {
+			if _, err := c.Printf("\n%s\n  %s\n> ", l.Text("ev fact "+q.fact), q.asks); err != nil {
+				return err
+			}
+			line, err := in.ReadString('\n')
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				return durable.WriteFile(nil, file, data)
+			}
+			line = strings.TrimSpace(line)
+			if problem := wrongFact(q.fact, line); problem != "" {
+				_, _ = c.Printf("  %s\n", problem)
+				continue
+			}
+			if line != "" {
+				data = answered(data, q.fact, line)
+			}
+			break
+		}
+	}
+	return durable.WriteFile(nil, file, data)
+}
+
+// answered puts an answer into a file of the house: behind its key, if that stands there without one.
+func answered(data []byte, fact, said string) []byte {
+	value, _ := json.Marshal(said) // a JSON text is one of YAML
+	line := fmt.Appendf(nil, "%s: %s", fact, value)
+	if at := regexp.MustCompile(`(?m)^` + fact + `:[ \t]*$`).FindIndex(data); at != nil {
+		return slices.Concat(data[:at[0]], line, data[at[1]:])
+	}
+	return slices.Concat(bytes.TrimRight(data, "\n"), []byte("\n"), line, []byte("\n"))
+}
 
 // wrongFact says why a text is no answer; "": it is one.
 func wrongFact(fact, said string) string {
