@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"math"
 	"reflect"
 	"regexp"
@@ -213,6 +214,28 @@ func arity(least, most int) cobra.PositionalArgs {
 // closed is the annotation of a flag that takes these values and no others.
 const closed = "values"
 
+// flagMistakes are what cobra says of flags, with the lists of their names, and how we say it.
+var flagMistakes = []struct {
+	form *regexp.Regexp
+	says string
+}{
+	{regexp.MustCompile(`^required flag\(s\) (.*) not set$`), "missing: %s"},
+	{regexp.MustCompile(`^at least one of .* group \[(.*)\] is required$`), "missing: one of %s"},
+	{regexp.MustCompile(`^if any .* group \[.*\] .* must all be set; missing \[(.*)\]$`), "missing beside the others: %s"},
+	{regexp.MustCompile(`^if any .* none of the others can be; \[(.*)\] were all set$`), "one at a time of %s"},
+}
+
+// flagMistake says in our words what cobra found: names of flags as they are typed.
+func flagMistake(err error) string {
+	for _, m := range flagMistakes {
+		if list := m.form.FindStringSubmatch(err.Error()); list != nil {
+			names := strings.FieldsFunc(list[1], func(r rune) bool { return strings.ContainsRune(`", `, r) })
+			return fmt.Sprintf(m.says, "--"+strings.Join(names, ", --"))
+		}
+	}
+	return err.Error()
+}
+
 // rightFlags says which flags are missing, exclude each other, or have a value that they do not take.
 func rightFlags(c *cobra.Command) error {
 	c.Flags().Visit(func(f *pflag.Flag) { // one without a value, as of a variable that a script has not set, is none
@@ -220,7 +243,11 @@ func rightFlags(c *cobra.Command) error {
 	})
 	err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups())
 	if err != nil {
-		return exit.Misconfiguredf("see `"+c.CommandPath()+" --help`", "%s: %w", c.CommandPath(), err)
+		remedy := "see `" + c.CommandPath() + " --help`"
+		if _, use, _ := strings.Cut(c.Use, " "); use != "" {
+			remedy = "type `" + c.CommandPath() + " " + use + "`; " + remedy
+		}
+		return exit.Misconfiguredf(remedy, "%s: %s", c.CommandPath(), flagMistake(err))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if known, value := f.Annotations[closed], f.Value.String(); err == nil && known != nil && !slices.Contains(known, value) {
