@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -241,6 +242,65 @@ func anyPage(data []byte, rng *rand.Rand) page {
 	}
 	pages := pagesOf(data, chunk(&m, rng))
 	return pages[rng.IntN(len(pages))]
+}
+
+// sumsFit tells whether every page of a damaged file has its own checksum, as where two pages were exchanged whole: no checksum of a
+// page can see that. chunks are those of the sound file.
+func sumsFit(sound, damaged []byte) (fit bool) {
+	defer func() {
+		if recover() != nil {
+			fit = false // pages that cannot be walked
+		}
+	}()
+	m, err := parseFooter(sound)
+	if err != nil {
+		panic("the sound file is not sound")
+	}
+	for _, g := range m.RowGroups {
+		for i := range g.Columns {
+			for _, p := range pagesOf(damaged, &g.Columns[i].MetaData) {
+				if h, _ := pageHeader(damaged[p.at:]); h.CRC != int32(crc32.ChecksumIEEE(damaged[p.body:p.end])) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// TestSumsFit: a file fits, one with a changed byte in a page does not, one whose pages changed places does.
+func TestSumsFit(t *testing.T) {
+	sound, err := soundFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sound {
+		if !s.sums {
+			continue
+		}
+		m, err := parseFooter(s.data)
+		if err != nil || !sumsFit(s.data, s.data) {
+			t.Fatal(s.name, err)
+		}
+		p := pagesOf(s.data, &m.RowGroups[0].Columns[0].MetaData)[0]
+		changed := bytes.Clone(s.data)
+		changed[p.end-1] ^= 1
+		if sumsFit(s.data, changed) {
+			t.Error(s.name, "a byte of a page")
+		}
+		for i := range m.RowGroups[0].Columns { // two chunks of the same length change places
+			a, b := pagesOf(s.data, &m.RowGroups[0].Columns[i].MetaData)[0], pagesOf(s.data, &m.RowGroups[2].Columns[i].MetaData)[0]
+			if a.end-a.at != b.end-b.at {
+				continue
+			}
+			exchanged := bytes.Clone(s.data)
+			copy(exchanged[a.at:a.end], s.data[b.at:b.end])
+			copy(exchanged[b.at:b.end], s.data[a.at:a.end])
+			if !sumsFit(s.data, exchanged) {
+				t.Error(s.name, "pages exchanged")
+			}
+		}
+	}
 }
 
 func flipHeader(data []byte, rng *rand.Rand) []byte {
