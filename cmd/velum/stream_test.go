@@ -201,13 +201,26 @@ func ofRun(t *testing.T, in []byte, args ...string) []streamRow {
 			err = tagged.Rows(m, dir, kind, do)
 		case func(streamAside) error:
 			err = tagged.Rows(m, dir, kind, do)
+		case func(streamSource) error:
+			err = tagged.Rows(m, dir, kind, do)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	sources := map[int64]int64{}
+	each(out+".private", "notes", func(r streamSource) error {
+		if r.Source != nil {
+			sources[r.Row] = *r.Source
+		}
+		return nil
+	})
 	each(out, "masked", func(r streamMasked) error {
-		rows[r.Row] = streamRow{ID: &r.ID, Text: &r.Text, Status: "masked", Ward: r.Ward}
+		at, mixed := sources[r.Row]
+		if !mixed {
+			at = r.Row
+		}
+		rows[at] = streamRow{ID: &r.ID, Text: &r.Text, Status: "masked", Ward: r.Ward}
 		return nil
 	})
 	each(out+".private", "quarantine", func(r streamAside) error {
@@ -230,6 +243,12 @@ type streamMasked struct {
 	ID   string  `parquet:"note_id"`
 	Text string  `parquet:"text"`
 	Ward *string `parquet:"ward,optional"`
+}
+
+// streamSource says which row of the file a row of a run was, where rows are mixed.
+type streamSource struct {
+	Row    int64  `parquet:"row"`
+	Source *int64 `parquet:"source_row,optional"`
 }
 
 type streamAside struct {

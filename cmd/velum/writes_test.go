@@ -31,7 +31,7 @@ var writingForms = []string{
 	"start --in ARCHIVE --out HERE", "start --in ARCHIVE --out HERE/start", "start --in ARCHIVE --out LINK",
 	"init GOLD --yes --out HERE/velum.yaml", "model tag --in GOLD --out HERE/t.jsonl", "model tag --in GOLD --out HERE/manifest.json", "model tag --in GOLD --out LINK/t.jsonl", "teach convert --in GOLD --out HERE/masked/c.jsonl", "teach convert --in GOLD --out HERE/brat --to brat",
 	"teach synth --out HERE/s.jsonl", "teach synth --out HERE --to archive", "mask reveal --in GOLD --out HERE/r.jsonl",
-	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "prove usefulness --in GOLD --out HERE/u.jsonl", "prove evaluate --gold GOLD --errors HERE/e.jsonl", "prove diff OUT OUT --list HERE/p.jsonl",
+	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "prove usefulness --in GOLD --sample 3 --out HERE/u.jsonl", "prove evaluate --gold GOLD --errors HERE/e.jsonl", "prove diff OUT OUT --list HERE/p.jsonl",
 	"teach train --train GOLD --out HERE/m.velum", "teach embed --in GOLD --out HERE/e.velum", "teach gazetteer build --out HERE/g.gaz GivenName=x.csv?form=name",
 	"teach rules build house.atn --out HERE/r.velum", "model promote m.velum --models HERE/models", "model measure --gold GOLD --out HERE/c.velum",
 	"teach study folds --gold GOLD --out HERE/study", "help man HERE/man1",
