@@ -148,3 +148,111 @@ func TestColumns(t *testing.T) {
 		t.Error("a spelling is missing, or one too many")
 	}
 }
+
+// TestValues: what stands in a column goes along as CSV has it, by the kind of column.
+func TestValues(t *testing.T) {
+	text := func(s string) pipeline.Column {
+		c := pipeline.Column{Kind: pipeline.BytesColumn, Valid: []bool{true}}
+		c.Bytes.Append([]byte(s))
+		return c
+	}
+	wide := text("ab")
+	wide.Width = 1
+	number := func(kind pipeline.ColumnKind, bits uint64) pipeline.Column {
+		return pipeline.Column{Kind: kind, Valid: []bool{true}, Fixed: []uint64{bits}}
+	}
+	minus := int64(-7)
+	for _, c := range []struct {
+		name string
+		c    pipeline.Column
+		want string
+	}{
+		{"text", text("ab"), "12ab"},
+		{"bytes of a fixed width", wide, "12"},
+		{"a whole number", number(pipeline.Int64Column, uint64(minus)), "12-7"},
+		{"days", number(pipeline.DateColumn, 31), "1231"},
+		{"microseconds", number(pipeline.TimestampColumn, 5_000_000), "125000000"},
+		{"a whole float", number(pipeline.DoubleColumn, math.Float64bits(9)), "129"},
+		{"a float", number(pipeline.DoubleColumn, math.Float64bits(-.5)), "12-0.5"},
+		{"a short float", number(pipeline.FloatColumn, uint64(math.Float32bits(2.25))), "122.25"},
+		{"no number", number(pipeline.DoubleColumn, math.Float64bits(math.NaN())), "12"},
+		{"a truth", number(pipeline.BoolColumn, 1), "12"},
+	} {
+		if got := string(appendValue([]byte("12"), &c.c, 0)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTimes: dates and times in days, seconds, milliseconds and microseconds, as text, and of years alone. 2021-03-04 is day 18,690.
+func TestTimes(t *testing.T) {
+	text := func(s string) pipeline.Column {
+		c := pipeline.Column{Kind: pipeline.BytesColumn, Valid: []bool{true}}
+		c.Bytes.Append([]byte(s))
+		return c
+	}
+	number := func(n int64) pipeline.Column {
+		return pipeline.Column{Kind: pipeline.Int64Column, Valid: []bool{true}, Fixed: []uint64{uint64(n)}}
+	}
+	const day, second = 18_690, 3*3600 + 2*60 + 1 // 03:02:01
+	for _, c := range []struct {
+		name, column string
+		o            Options
+		c            pipeline.Column
+		want         string
+	}{
+		{"days", Day, Options{Times: map[string]int64{Day: 1}}, number(day), "2021-03-04"},
+		{"seconds", moment, Options{Times: map[string]int64{moment: 86_400}}, number(day*86_400 + second), "2021-03-04 03:02:01"},
+		{"milliseconds", moment, Options{Times: map[string]int64{moment: 86_400_000}}, number((day*86_400+second)*1000 + 999), "2021-03-04 03:02:01"},
+		{"microseconds", moment, Options{Times: map[string]int64{moment: microsecondsADay}}, number((day*86_400 + second) * 1_000_000), "2021-03-04 03:02:01"},
+		{"seconds of a date", Day, Options{Times: map[string]int64{Day: 86_400}}, number(day*86_400 + second), "2021-03-04"},
+		{"the year of days", Day, Options{Years: true, Times: map[string]int64{Day: 1}}, number(day), "2021-01-01"},
+		{"no time with the year", moment, Options{Years: true, Times: map[string]int64{moment: 86_400}}, number(day * 86_400), ""},
+		{"text", Day, Options{}, text("2021-03-04"), "2021-03-04"},
+		{"the year of text", Day, Options{Years: true}, text("2021-03-04"), "2021-01-01"},
+		{"a year as text", Day, Options{Years: true}, text("2021"), "2021-01-01"},
+		{"text that has no year", Day, Options{Years: true}, text("202"), ""},
+		{"text that was not moved", Day, Options{Moved: true}, text("2021-03-04"), ""},
+		{"days that were moved", Day, Options{Moved: true, Times: map[string]int64{Day: 1}}, number(day), "2021-03-04"},
+	} {
+		if got := string(NewTables(c.o).time(nil, c.column, &c.c, 0)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestSnippet: sixty characters on either side, not bytes, in one line; fewer at the ends of a note.
+func TestSnippet(t *testing.T) {
+	side := func(n int, c string) string { return strings.Repeat(c, n) }
+	for _, c := range []struct{ before, after, want string }{
+		{side(61, "á"), side(61, "é"), side(60, "á") + "[P]" + side(60, "é")},
+		{side(60, "á"), side(60, "é"), side(60, "á") + "[P]" + side(60, "é")},
+		{side(59, "á"), "", side(59, "á") + "[P]"},
+		{"Sra.\n ", "\t,\r\nayer", "Sra. [P] , ayer"},
+	} {
+		text := c.before + "[P]" + c.after
+		if got := string(snippet([]byte(text), len(c.before), len(c.before)+3)); got != c.want {
+			t.Errorf("%q: %q, want %q", text, got, c.want)
+		}
+	}
+}
+
+// TestMissing: a column that is not there, has no value, or ends before the note is empty.
+func TestMissing(t *testing.T) {
+	b := batch()
+	for _, c := range []struct {
+		column string
+		note   int
+		want   string
+	}{{Patient, 0, "4637"}, {Patient, 1, ""}, {"visit_occurrence_id", 0, ""}, {"visit_detail_id", 0, ""}} {
+		if got := string(NewTables(Options{}).column(nil, c.column, b, c.note)); got != c.want {
+			t.Errorf("%s of note %d: %q, want %q", c.column, c.note, got, c.want)
+		}
+	}
+	tables := NewTables(Options{})
+	for id, want := range map[string]string{"12": "12", "12.0": "12", "-3": "-3", "12.5": "", "": "", "1e3": "", "9223372036854775807": "9223372036854775807", "9223372036854775808": ""} {
+		if got, ok := tables.id([]byte(id), Patient); ok != (want != "") || ok && string(got) != want {
+			t.Errorf("id %q: %q, %v, want %q", id, got, ok, want)
+		}
+	}
+}

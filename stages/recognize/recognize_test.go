@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/models/form/people"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/patientid"
@@ -201,6 +202,14 @@ func TestCategories(t *testing.T) {
 			[]string{"NOMBRE_SUJETO_ASISTENCIA", "FAMILIARES_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FECHAS", "CALLE", "NUMERO_TELEFONO", "ID_SUJETO_ASISTENCIA", "ID_TITULACION_PERSONAL_SANITARIO"}},
 	} {
 		of := categoriesOf(c.set)
+		for i, kind := range []document.Kind{document.PatientName, document.RelativeName, document.StaffName, document.Date, document.Address, document.Phone, document.PatientID, document.StaffID} {
+			if got := of.field(kind); c.want[i] == "" && got != pipeline.None || c.want[i] != "" && got.String() != c.want[i] {
+				t.Errorf("field of kind %d: %v, want %q", kind, got, c.want[i])
+			}
+		}
+		if of.field(document.EventDate) != of.birth {
+			t.Error("the date of an event has another category than that of a birth")
+		}
 		for i, f := range finds {
 			got := of.of(f)
 			if c.want[i] == "" && got != pipeline.None || c.want[i] != "" && got.String() != c.want[i] {
