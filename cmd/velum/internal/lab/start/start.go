@@ -116,7 +116,7 @@ func (m *month) read() error {
 	case m.turns() > 0:
 		return exit.Misconfiguredf("name another --out, or put the new month beside the others", "%s was started with --in %s", m.Options.Out, m.state.In)
 	default: // a slip of the first call: nothing was learned from there
-		m.state.In, err = m.Options.In, durable.RemoveAll(durable.OS, m.at(configName))
+		m.state.In, err = m.Options.In, durable.RemoveIfThere(durable.OS, m.at(configName))
 	}
 	return err
 }
