@@ -1,0 +1,27 @@
+package surrogate
+
+import (
+	"strings"
+	"testing"
+)
+
+// Initials without a sign between have as many others, none of which is the letter itself; a name that a list has is a name.
+func TestInitialsTogether(t *testing.T) {
+	for seed := range uint64(20) {
+		w := NewWriter(&hashed{seed: seed << 32})
+		for _, was := range []string{"MGB", "FG", "RTV"} {
+			now := write(w.Person, was)
+			if len(now) != len(was) || strings.ToUpper(now) != now {
+				t.Fatalf("%s: %s", was, now)
+			}
+			for i := range was {
+				if now[i] == was[i] {
+					t.Errorf("%s: %s keeps a letter", was, now)
+				}
+			}
+		}
+		if now := write(w.Person, "GIL"); len(now) < 3 {
+			t.Errorf("GIL: %s", now)
+		}
+	}
+}
