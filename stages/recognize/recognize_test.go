@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -49,6 +50,7 @@ func TestJoin(t *testing.T) {
 		{"given inside", []pipeline.Span{given(3, 6, place)}, []pipeline.Span{known(1, 9, person)}, []pipeline.Span{known(1, 9, person)}},
 		{"the same place", []pipeline.Span{given(1, 4, place)}, []pipeline.Span{known(1, 4, person)}, []pipeline.Span{known(1, 4, person)}},
 		{"two known", nil, []pipeline.Span{known(1, 4, person), known(2, 6, place)}, []pipeline.Span{known(1, 6, person)}},
+		{"touching", []pipeline.Span{given(1, 3, place)}, []pipeline.Span{known(3, 6, person)}, []pipeline.Span{given(1, 3, place), known(3, 6, person)}},
 		{"a bridge", []pipeline.Span{given(1, 3, place), given(5, 7, place)}, []pipeline.Span{known(2, 6, person)}, []pipeline.Span{known(1, 7, person)}},
 	} {
 		before := []pipeline.Span{given(0, 99, place)} // of the note before: never joined
@@ -216,5 +218,59 @@ func TestCategories(t *testing.T) {
 				t.Errorf("find %+v: %v, want %q", f, got, c.want[i])
 			}
 		}
+	}
+}
+
+// TestFields: what the document of a note gives to persons is known wherever it stands in the text: of a column of documents, and of
+// cells that are documents. A note whose document is none is held back; one without a document has nothing.
+func TestFields(t *testing.T) {
+	const doc = "MSH|^~\\&|L|H|E|H|20260105||ORU^R01|M1|P|2.5\rPID|1||463^^^HSP^MR||Roca^Leocadia\rOBX|1|TX|1^N||Viene Leocadia Roca sola.\r"
+	d, reason := document.Open([]byte(doc), document.Options{})
+	if reason != pipeline.Sound || !strings.Contains(string(d.Text), "Viene Leocadia Roca sola.") {
+		t.Fatalf("%v: %q", reason, d.Text)
+	}
+	labels := &pipeline.LabelSet{Categories: []pipeline.Category{category(t, "PERSON"), category(t, "DNI")}}
+	for _, cells := range []bool{false, true} {
+		b := batch([]string{"", "", ""}, []string{string(d.Text), "Viene Leocadia.", "Viene Leocadia."})
+		docs := pipeline.Column{Name: "doc", Kind: pipeline.BytesColumn}
+		for _, cell := range []string{doc, "", "{"} {
+			docs.Valid = append(docs.Valid, true)
+			if docs.Bytes.Append([]byte(cell)); cells {
+				b.Cells.Append([]byte(cell))
+			}
+		}
+		if !cells {
+			b.Extra = append(b.Extra, docs)
+		}
+		if err := New(Options{PatientColumn: "patient", Source: "doc", Labels: labels}).New()(b); err != nil {
+			t.Fatal(err)
+		}
+		got := found(b, 0)
+		for _, want := range []string{"Leocadia PERSON", "Roca PERSON"} {
+			if !slices.ContainsFunc(got, func(s string) bool { return s == want || s == "Leocadia Roca PERSON" }) {
+				t.Errorf("cells %v: %q, want %s", cells, got, want)
+			}
+		}
+		if len(found(b, 1))+len(found(b, 2)) > 0 || b.Reason[0] != pipeline.Sound || b.Reason[1] != pipeline.Sound || b.Reason[2] != pipeline.BadRow {
+			t.Errorf("cells %v: %q and %q, %v", cells, found(b, 1), found(b, 2), b.Reason)
+		}
+		// Who names no source is told nothing of documents.
+		b = batch([]string{""}, []string{string(d.Text)})
+		b.Cells.Append([]byte(doc))
+		if err := New(Options{PatientColumn: "patient", Labels: labels}).New()(b); err != nil || len(found(b, 0)) > 0 {
+			t.Errorf("without a source: %q, %v", found(b, 0), err)
+		}
+	}
+}
+
+// TestGivenAlone: a span that others have found is known where nobody else is; a batch without any stays as it is.
+func TestGivenAlone(t *testing.T) {
+	person := category(t, "PERSON")
+	labels := &pipeline.LabelSet{Categories: []pipeline.Category{person}}
+	same := func(c pipeline.Category) pipeline.Category { return c }
+	b := batch([]string{"A1"}, []string{"Viene Leocadia."})
+	b.Given.Append(pipeline.Span{Start: 6, End: 14, Category: person})
+	if err := New(Options{PatientColumn: "patient", Labels: labels, Into: same}).New()(b); err != nil || !slices.Equal(found(b, 0), []string{"Leocadia PERSON"}) {
+		t.Errorf("%q, %v", found(b, 0), err)
 	}
 }

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/limit"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // TestPlainBounds: parts of 255 bytes and paths of 2048 stay; what is longer ends in a hash, of 12 digits, and is cut between characters.
@@ -94,27 +98,6 @@ func TestIsHeader(t *testing.T) {
 	}
 }
 
-// TestErrorsSay has each form of an error: with a line, a column, or the whole file.
-func TestErrorsSay(t *testing.T) {
-	for _, c := range []struct {
-		e           Error
-		says, where string
-	}{
-		{Error{Path: "f", Cause: "is odd", Remedy: "mend it"}, "f: is odd; mend it", "is odd"},
-		{Error{Path: "f", Line: 1, Cause: "is odd", Remedy: "mend it"}, "f:1: is odd; mend it", "line 1: is odd"},
-		{Error{Path: "f", Line: 2, Column: 1, Cause: "is odd", Remedy: "mend it"}, "f:2:1: is odd; mend it", "line 2, column 1: is odd"},
-	} {
-		if c.e.Error() != c.says || c.e.Where() != c.where {
-			t.Errorf("%q, %q, want %q, %q", c.e.Error(), c.e.Where(), c.says, c.where)
-		}
-	}
-	for want, err := range map[string]error{"does not exist": fs.ErrNotExist, "may not be read": &fs.PathError{Err: fs.ErrPermission}, "cannot be read": io.ErrUnexpectedEOF, errChanged.Error(): errChanged} {
-		if got := Cause(err); got != want {
-			t.Errorf("%v: %q, want %q", err, got, want)
-		}
-	}
-}
-
 // TestFull: a batch is full at its bound and not before.
 func TestFull(t *testing.T) {
 	for _, c := range []struct {
@@ -170,5 +153,118 @@ func TestOptionsAsked(t *testing.T) {
 	}
 	if o = (Options{IDs: DropIDs, MaxText: 3}).WithDefaults(); len(o.ID) != 0 || o.MaxText != 3 || o.UnitNotes != UnitNotes {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestDetect has what decides about an encoding: zero bytes in every other place; what is no UTF-8, one byte in twenty against it.
+func TestDetect(t *testing.T) {
+	bad := func(n int, c string) string { return strings.Repeat(c+" ", n) }
+	for _, c := range []struct {
+		text string
+		want Encoding
+	}{
+		{"", UTF8}, {"abc", UTF8}, {"\xef\xbb\xbfa", UTF8}, {"\xff\xfea\x00", UTF16LE}, {"\xfe\xff\x00a", UTF16BE},
+		{"a\x00b\x00", UTF16LE}, {"\x00a\x00b", UTF16BE},
+		{"a\x00", UTF8},                 // too short to say
+		{"a\x00\x00b", UTF8},            // in both places
+		{"\x00\x00a\x00b\x00", UTF8},    // in both places, most in one
+		{"\x00\x00\x00a\x00b", UTF8},    // the same of the other order
+		{"a\x00b\x00cd", UTF8},          // in a third of all
+		{"\x00a\x00bcd", UTF8},          // the same of the other order
+		{"a\x00b\x00c\x00", UTF16LE},    // in more
+		{"caf\xe9 a", Latin1},           // é
+		{"caf\xe9 \xa0a", Latin1},       // a blank that no line breaks at, the first that is no control of Latin-1
+		{"\x80 caf\xe9 a", Windows1252}, // €
+		{"a \x9f \xe9", UTF8},           // Ÿ is in no text of ours: half of what is broken
+		{"ñ " + bad(20, "\xe9"), Latin1}, {"ñ " + bad(19, "\xe9"), UTF8}, {"\ufffd " + bad(19, "\xe9"), UTF8},
+		{"a \xfe " + bad(19, "\xe9"), Latin1}, {"a \xfe " + bad(18, "\xe9"), UTF8}, // þ: one of twenty, one of nineteen
+		{"año " + strings.Repeat("x", 1<<16), UTF8}, {strings.Repeat("x", 1<<16-1) + "ñ", UTF8}, {strings.Repeat("x", 1<<17) + "\xe9 ", Latin1},
+	} {
+		if got, err := Detect(strings.NewReader(c.text)); err != nil || got != c.want {
+			t.Errorf("%.20q of %d bytes: %v, %v, want %v", c.text, len(c.text), got, err, c.want)
+		}
+	}
+	if _, err := Detect(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF))); err != io.ErrUnexpectedEOF {
+		t.Errorf("a file that is cut: %v", err)
+	}
+}
+
+// TestKeyedIDs: with a key an id is 32 hexadecimal digits, the same for the same id, or a whole number for a whole number.
+func TestKeyedIDs(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(name, []byte("krT0Vd8sQz3mYw5BfHn2pLxJc7gR9aEu"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := secret.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(o Options) (all []string) {
+		b := new(pipeline.Batch)
+		columns := make([]pipeline.Bytes, 1)
+		for _, id := range []string{"A1", "A2", "A1", "17"} {
+			b.Text.Append(nil)
+			b.Reason = append(b.Reason, pipeline.Sound)
+			columns[0].Append([]byte(id))
+		}
+		n := NewNaming(&o)
+		n.Name(b, columns)
+		for i := range b.Len() {
+			all = append(all, string(b.ID.At(i)))
+		}
+		return all
+	}
+	digits := regexp.MustCompile("^[0-9a-f]{32}$")
+	ids := named(Options{IDs: KeyIDs, Key: key})
+	for _, id := range ids {
+		if !digits.MatchString(id) {
+			t.Errorf("an id is %q", id)
+		}
+	}
+	if ids[0] != ids[2] || ids[0] == ids[1] || ids[0] == ids[3] {
+		t.Errorf("A1, A2, A1 and 17 are %q", ids)
+	}
+	whole := named(Options{IDs: KeyIDs, Key: key, Numbers: true})
+	if whole[0] != ids[0] || !regexp.MustCompile("^[0-9]{1,10}$").MatchString(whole[3]) || whole[3] == "17" {
+		t.Errorf("with whole numbers A1 and 17 are %q and %q", whole[0], whole[3])
+	}
+	if plain := named(Options{Key: key}); !slices.Equal(plain, []string{"A1", "A2", "A1", "17"}) {
+		t.Errorf("ids that are kept: %q", plain)
+	}
+}
+
+// TestMissingField: what to do about a column depends on what it is wanted for.
+func TestMissingField(t *testing.T) {
+	o := &Options{ID: []string{"nota"}, Text: "texto", Pass: []string{"sexo"}, Date: "dia"}
+	for name, order := range map[string]string{"nota": NameID, "texto": NameText, "sexo": NotKept, "dia": NameWork} {
+		if err := MissingField("f.csv", name, o, nil); !strings.HasPrefix(err.Error(), `f.csv: column "`+name+`" is missing; `) || !strings.HasSuffix(err.Error(), "; "+order) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestReadyColumns: columns of another name, kind, type or number are made anew; the same keep their values.
+func TestReadyColumns(t *testing.T) {
+	is := []pipeline.Column{{Name: "a", Kind: pipeline.BytesColumn}, {Name: "b", Kind: pipeline.Int64Column}}
+	for _, c := range []struct {
+		name string
+		want []pipeline.Column
+		same bool
+	}{
+		{"the same", is, true},
+		{"first name", []pipeline.Column{{Name: "x", Kind: pipeline.BytesColumn}, is[1]}, false},
+		{"last name", []pipeline.Column{is[0], {Name: "x", Kind: pipeline.Int64Column}}, false},
+		{"kind", []pipeline.Column{is[0], {Name: "b", Kind: pipeline.Int32Column}}, false},
+		{"type", []pipeline.Column{is[0], {Name: "b", Kind: pipeline.Int64Column, Type: "time"}}, false},
+		{"fewer", is[:1], false},
+	} {
+		b := new(pipeline.Batch)
+		ReadyColumns(b, is)
+		b.Extra[0].Valid = []bool{true}
+		ReadyColumns(b, c.want)
+		kept := len(b.Extra) > 0 && len(b.Extra[0].Valid) == 1
+		if kept != c.same || len(b.Extra) != len(c.want) || b.Extra[len(b.Extra)-1].Name != c.want[len(c.want)-1].Name {
+			t.Errorf("%s: values are kept: %v, %+v", c.name, kept, b.Extra)
+		}
 	}
 }
