@@ -2,9 +2,11 @@ package embed
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -220,5 +222,55 @@ func TestStoredClusters(t *testing.T) {
 	}
 	if _, ok := none.Find([]byte("ana")); ok {
 		t.Error("no words, and one of them is found")
+	}
+}
+
+// TestChains: words whose places are taken stand in the next ones, behind the last in the first; all are found, and others are not.
+func TestChains(t *testing.T) {
+	// Seven of eight places are taken: whatever their hashes, some word stands elsewhere.
+	f := &File{header: Header{Words: 7}, slots: make([]uint32, 8), start: []uint32{0}}
+	for i := range 7 {
+		f.text = append(f.text, 'a'+byte(i))
+		f.start = append(f.start, uint32(i+1))
+		at := xxh3.Hash(f.text[i:]) % 8
+		for f.slots[at] != 0 {
+			at = (at + 1) % 8
+		}
+		f.slots[at] = uint32(i + 1)
+	}
+	for i := range 26 {
+		got, ok := f.Find([]byte{'a' + byte(i)})
+		if ok != (i < 7) || got != i && i < 7 || got != 0 && i >= 7 {
+			t.Errorf("word %d is found at %d, %v", i, got, ok)
+		}
+	}
+	// Hashes that begin with the same bits begin at the same place, those of all ones at the last.
+	c := &Clusters{data: append([]byte(clustersMagic), make([]byte, clustersHead-4)...), n: 6}
+	hashes := []uint32{0, 1, 1 << 31, 1<<31 + 1, 1<<32 - 2, 1<<32 - 1}
+	for _, h := range hashes {
+		c.data = binary.LittleEndian.AppendUint32(c.data, h)
+	}
+	for k := range hashes {
+		c.data = binary.LittleEndian.AppendUint16(c.data, uint16(10+k))
+	}
+	if c.sortIn(); len(c.places) != 16 {
+		t.Fatalf("%d places for six words, of which half are to be free", len(c.places))
+	}
+	for k, at := range []int{0, 1, 8, 9, 15, 2} { // the last of all goes on behind the first two
+		if want := (place{hashes[k], uint32(11 + k)}); c.places[at] != want {
+			t.Errorf("place %d holds %+v, want %+v", at, c.places[at], want)
+		}
+	}
+	many := &File{header: Header{Words: 1000}, start: []uint32{0}, clusters: map[int][]uint16{9: make([]uint16, 1000)}}
+	for i := range 1000 {
+		many.text = strconv.AppendInt(many.text, int64(i), 10)
+		many.start, many.clusters[9][i] = append(many.start, uint32(len(many.text))), uint16(i%9)
+	}
+	found := many.Clusters(9)
+	for i := range 2000 {
+		k, ok := found.Find(strconv.AppendInt(nil, int64(i), 10))
+		if ok != (i < 1000) || ok && k != i%9 || !ok && k != 0 {
+			t.Errorf("%d is in cluster %d, %v", i, k, ok)
+		}
 	}
 }
