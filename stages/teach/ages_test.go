@@ -41,7 +41,7 @@ func wants(t *testing.T, text string, spans []pipeline.Span, want string) {
 		b.Text.Append(note)
 		b.Gold.Append(spans...)
 		b.Reason = append(b.Reason, pipeline.Sound)
-		if err := teach.Ages().New()(b); err != nil {
+		if err := teach.Ages.New()(b); err != nil {
 			t.Fatal(err)
 		}
 		got, at := "", int32(0)

@@ -9,7 +9,7 @@ import (
 func TestInitialsTogether(t *testing.T) {
 	for seed := range uint64(20) {
 		w := NewWriter(&hashed{seed: seed << 32})
-		for _, was := range []string{"MGB", "FG", "RTV"} {
+		for _, was := range []string{"MGB", "FG", "RTV", "M"} {
 			now := write(w.Person, was)
 			if len(now) != len(was) || strings.ToUpper(now) != now {
 				t.Fatalf("%s: %s", was, now)
@@ -23,5 +23,12 @@ func TestInitialsTogether(t *testing.T) {
 		if now := write(w.Person, "GIL"); len(now) < 3 {
 			t.Errorf("GIL: %s", now)
 		}
+	}
+}
+
+// A letter that folds to nothing is an initial all the same.
+func TestInitialWithoutBase(t *testing.T) {
+	for _, was := range []string{"Ana ·", "Ana \u0301", "ª", "\u0130"} {
+		write(NewWriter(&hashed{}).Person, was)
 	}
 }

@@ -47,7 +47,7 @@ func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 		case w.roles[i] == initial:
 			at := len(dst)
 			for k := range p.letters {
-				dst = w.initial(dst, w.folded(value, p)[min(k, len(w.fold)-1):])
+				dst = w.initial(dst, w.folded(value, p)[k:])
 			}
 			if unicode.IsLower(rune(value[p.start])) {
 				dst[at] |= 0x20 // "debora g."
@@ -97,8 +97,8 @@ func (w *Writer) assign(value []byte) bool {
 		case p.letters == 1 && unicode.IsUpper(rune(value[p.start])):
 			r = initial
 		case w.isParticle(value, p):
-		case p.letters == 1 || w.isInitials(value[p.start:p.end]):
-			r = initial
+		case p.letters == 1, p.letters < 4 && isAcronym(value[p.start:p.end]) && gazetteer.Default().Classes(value[p.start:p.end])&(gazetteer.GivenName|gazetteer.Surname) == 0:
+			r = initial // MGB
 		case w.isGiven(value, i, turned, before):
 			r = givenName
 			if before >= 0 {
@@ -110,14 +110,6 @@ func (w *Writer) assign(value []byte) bool {
 		w.roles = append(w.roles, r)
 	}
 	return true
-}
-
-// isInitials tells whether a word is two or three initials without a sign between: in capitals, and no list has it.
-func (w *Writer) isInitials(word []byte) bool {
-	w.try = appendLower(w.try[:0], word)
-	_, isGiven := w.lists.given[string(w.try)]
-	_, isSurname := w.lists.surnames[string(w.try)]
-	return isAcronym(word) && len(word) < 4 && !isGiven && !isSurname
 }
 
 // isGiven tells whether part i is a given name: by the lists, and where they know

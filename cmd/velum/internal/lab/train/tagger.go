@@ -75,7 +75,7 @@ func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o 
 // learnAll adds the training notes to the corpus.
 func (t *Training) learnAll(ctx context.Context) error {
 	gold := flow.Labelled{Paths: t.Options.Train, Config: t.cfg}
-	err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src, teach.Ages()) })
+	err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src, teach.Ages) })
 	flow.WarnUnknown(t.Console, strings.Join(gold.Paths, ", "), gold.Unknown)
 	return err
 }
