@@ -238,8 +238,11 @@ func flagMistake(err error) string {
 
 // rightFlags says which flags are missing, exclude each other, or have a value that they do not take.
 func rightFlags(c *cobra.Command) error {
+	empty := ""
 	c.Flags().Visit(func(f *pflag.Flag) { // one without a value, as of a variable that a script has not set, is none
-		f.Changed = strings.Trim(f.Value.String(), "[]") != ""
+		if f.Changed = f.Value.Type() == "key=value" || strings.Trim(f.Value.String(), "[]") != ""; !f.Changed {
+			empty = f.Name
+		}
 	})
 	err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups())
 	if err != nil {
@@ -248,6 +251,9 @@ func rightFlags(c *cobra.Command) error {
 			remedy = "type `" + c.CommandPath() + " " + use + "`; " + remedy
 		}
 		return exit.Misconfiguredf(remedy, "%s: %s", c.CommandPath(), flagMistake(err))
+	}
+	if empty != "" {
+		return exit.Misconfiguredf("give it one, or leave it out", "%s: --%s has no value", c.CommandPath(), empty)
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if known, value := f.Annotations[closed], f.Value.String(); err == nil && known != nil && !slices.Contains(known, value) {

@@ -13,6 +13,7 @@ func TestMarks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"run": "missing: one of --in, --plan; type `velum run ", "run --in a": "missing beside the others: --out", "run --in  --out b": "missing beside the others: --in",
+		"run --in a --out b --exclude ": "--exclude has no value", "run --in a --out b --spans ": "--spans has no value", "mask - - --config ": "--config has no value", "run --in a --out b --set read.keep=": "a: does not exist",
 		"run --in a --out c --plan b --shard 1/2": "one at a time of --", "run --plan a": "missing beside the others: --shard", "run plan --in a": "missing: --out",
 		"run forget a": "missing: --out", "mask --tagged a --in b": "missing beside the others: --out", "mask reveal --in a": "missing: --out", "night --out b": "missing: --in",
 		"night --in a --out b --timer windows": `--timer takes no "windows"`, "review --in a": "missing: --out", "review --in a --out b --ask all": `--ask takes no "all"`,
