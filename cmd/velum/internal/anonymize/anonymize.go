@@ -1,5 +1,5 @@
-// Package anonymize makes the public tables of quasi-identifiers of an output k-anonymous:
-// the last step of a run with anonymity.k, out of summaries and private parts of units.
+// Package anonymize makes the public tables of quasi-identifiers of an output k-anonymous. It is the last step of a run
+// with anonymity.k. It reads the summaries and private parts that the units of the run have written.
 package anonymize
 
 import (
@@ -28,8 +28,8 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Columns are the quasi-identifiers, by name: columns of the archive, then
-// categories of the text. None without anonymity.k.
+// Columns returns the quasi-identifiers, sorted by name: first the columns of the archive, then the categories of the
+// text. It returns none without anonymity.k.
 func Columns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiColumn, err error) {
 	a := &c.Anonymity
 	if a.K == 0 {
@@ -64,7 +64,8 @@ func generalized(a *option.Anonymity) (columns []anonymity.Column) {
 	return columns
 }
 
-// Without leaves out the columns that go to a table of their own.
+// Without returns the columns of kept that are no quasi-identifiers. Quasi-identifiers are written to tables of their
+// own.
 func Without(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline.Column) {
 	for _, c := range kept {
 		if !slices.ContainsFunc(quasi, func(q write.QuasiColumn) bool { return q.Column != nil && q.Column.Name == c.Name }) {
@@ -93,7 +94,7 @@ type anonymizer struct {
 	workers int
 }
 
-// Finish writes the tables, and says what is in them.
+// Finish writes the k-anonymous tables of all units and returns the sizes of their groups for the report.
 func Finish(ctx context.Context, config *option.Config, f *commit.Final) (*report.Anonymity, error) {
 	a := anonymizer{config: config, f: f, columns: generalized(&config.Anonymity), workers: config.Workers()}
 	return a.finish(ctx)
@@ -468,7 +469,7 @@ func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
 	return r
 }
 
-// Summary reads the summary of a unit.
+// Summary reads and decodes the summary of quasi-identifiers that one unit has written.
 func Summary(f *commit.Final, p commit.PartRecord) (write.Summary, error) {
 	data, err := f.Read(p)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package console is the process around a verb: streams, log, progress, memory,
-// what keeps words of notes out of files that nobody meant to write, and the hard
-// end of a command that hangs. It knows nothing of notes.
+// Package console wraps the process around a verb: standard streams, log, progress bar, memory limits, protection
+// against core dumps and readable files, and a hard exit for a command that hangs. It knows nothing of notes.
 package console
 
 import (
@@ -20,8 +19,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
-// Console is the process as the rooms see it: its streams, what the flags of
-// every verb say of them, and the log.
+// Console gives the verbs the standard streams of the process, the flags that all verbs share (--json, --quiet), and
+// the log.
 type Console struct {
 	In        io.Reader // nil: nothing
 	Out, Errs io.Writer
@@ -41,7 +40,7 @@ type Console struct {
 // WriteJSON writes v as a line of JSON to standard output.
 func (c *Console) WriteJSON(v any) error { return json.NewEncoder(c.Out).Encode(v) }
 
-// Answer writes what a verb found out: v for machines, or else the words for people.
+// Answer prints the result of a verb: v as JSON with --json, the formatted text otherwise.
 func (c *Console) Answer(v any, format string, args ...any) error {
 	if c.JSON {
 		return c.WriteJSON(v)
@@ -56,7 +55,7 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Asks tells whether somebody is there who can be asked.
+// Asks reports whether standard input and output are terminals, so that a person can be asked.
 func (c *Console) Asks() bool {
 	in, ok := c.In.(*os.File)
 	return ok && term.IsTerminal(int(in.Fd())) && terminal(c.Out)
@@ -106,8 +105,7 @@ func (c *Console) Printf(format string, args ...any) (int, error) {
 	return fmt.Fprintf(c.Out, format, args...)
 }
 
-// StartLog makes the logger: JSON lines with --json, text otherwise, warnings
-// alone with --quiet, always on stderr.
+// StartLog creates the logger on stderr: JSON lines with --json, text otherwise; warnings only with --quiet.
 func (c *Console) StartLog() {
 	level := slog.LevelInfo
 	switch {
@@ -152,9 +150,8 @@ func (c *Console) SetMemory(limit int64) {
 // 100 % the heap ends at twice what lives, but later.
 const gcPercent = 50
 
-// SteadyMemory makes the garbage collector keep the heap flat, unless the
-// environment says otherwise. Before, while models and caches are being made,
-// it would only cost time.
+// SteadyMemory sets a low GOGC for the long part of a run, so that the heap stays flat. It does nothing if the
+// environment sets GOGC. While models and caches are being made, a low GOGC would only cost time.
 func (c *Console) SteadyMemory() {
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

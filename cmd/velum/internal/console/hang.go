@@ -15,10 +15,8 @@ import (
 // kernel.
 const endGrace = 20 * time.Second
 
-// EndHard ends the process when ctx was cancelled and the command does not
-// come to its end: a stage hangs, or a disk. Nothing has to be tidied up for
-// the next start to go on, as after a kill. The command calls ended when it has
-// come to its end.
+// EndHard ends the process if the command has not returned within the grace period after ctx was cancelled, as when a
+// stage or a disk hangs. The next start recovers as after a kill. The command calls ended when it returns.
 func (c *Console) EndHard(ctx context.Context) (ended func()) {
 	grace := c.Grace
 	if grace == 0 {

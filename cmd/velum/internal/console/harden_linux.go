@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Harden keeps text of notes out of files that nobody meant to write: what
-// velum creates is its owner's alone, and there are no core dumps. A failure
-// here is no reason to stop; `velum check machine` shows what holds. It returns
-// what to use for standard error.
+// Harden keeps text of notes out of files: new files are readable by their owner alone (umask 077), core dumps are off,
+// and a crash prints one goroutine. Errors are ignored; `velum check machine` shows which settings hold. It returns the
+// file to use for standard error.
 func Harden() *os.File {
 	unix.Umask(0o077)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
@@ -47,7 +46,8 @@ func muteCrash() *os.File {
 	return errs
 }
 
-// Hardened returns what harden reached.
+// Hardened returns the settings in effect after Harden: umask, limit of core dumps in bytes, and whether the process
+// can be dumped.
 func Hardened() (umask int, core uint64, dumpable bool) {
 	umask = unix.Umask(0o077)
 	unix.Umask(umask)

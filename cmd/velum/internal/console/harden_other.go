@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Harden does what every Unix can; see harden_linux.go.
+// Harden sets the umask, turns core dumps off and shortens crash reports; see harden_linux.go for what Linux adds.
 func Harden() *os.File {
 	unix.Umask(0o077)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})

@@ -98,8 +98,8 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
-// Skip counts n units that were done before: they are not part of the speed,
-// from which the time that is left is reckoned.
+// Skip counts n units that an earlier run has finished. They count towards the total but not towards the speed, from
+// which the remaining time is estimated.
 func (p *Progress) Skip(n int64) {
 	if p == nil {
 		return
@@ -110,8 +110,7 @@ func (p *Progress) Skip(n int64) {
 	p.Add(n)
 }
 
-// Say sets what is told beside the count, as "objective 1034.2, F1 0.961". It
-// holds no text of a note.
+// Say sets the text beside the count, such as "objective 1034.2, F1 0.961". The text must not quote a note.
 func (p *Progress) Say(format string, args ...any) {
 	if p == nil {
 		return

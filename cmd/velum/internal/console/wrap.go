@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Width is the width of all help: that of a terminal that nobody has made
-// wider.
+// Width is the width of all help texts in columns: the default width of a terminal.
 const Width = 80
 
 // Prose wraps paragraphs. Lines that begin with a blank, such as tables, stay
@@ -58,7 +57,8 @@ func Wrap(indent int, text string) string {
 // link is a link of Markdown, of which a terminal shows the text alone.
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 
-// Markdown is Markdown for a terminal: paragraphs and tables are wrapped, what is fenced stays as it is, two columns in.
+// Markdown formats Markdown for a terminal: it wraps paragraphs and tables, and indents fenced blocks by two columns
+// without wrapping them.
 func Markdown(markdown string) string {
 	var out, paragraph []string
 	end := func() {

@@ -53,10 +53,10 @@ type event struct {
 	What      any
 }
 
-// Same tells whether this program made the output.
+// Same reports whether the version of this program also made the output.
 func (k *known) Same() bool { return k.Build.Version == k.Report.Velum }
 
-// InputFiles counts the files that were read, by content.
+// InputFiles counts the input files of the output that differ in content.
 func (k *known) InputFiles() int {
 	files := map[string]bool{}
 	for _, u := range k.Manifest.Inputs() {
@@ -65,13 +65,14 @@ func (k *known) InputFiles() int {
 	return len(files)
 }
 
-// WordsLost counts words that were masked in vain.
+// WordsLost returns the number of harmless words that were masked (see report.WordsLost).
 func (k *known) WordsLost() int64 { return report.WordsLost(&k.Manifest.Counts) }
 
 // NoColumn tells whether no column of the archive passes into the output.
 func (k *known) NoColumn() bool { return k.Report.Configuration.Options["read.keep"] == "" }
 
-// Runs tells whether the log has runs: else they have their log elsewhere, and nothing is known of them.
+// Runs reports whether the audit log lists any run. If it lists none, the runs were logged elsewhere and nothing is
+// known of them.
 func (k *known) Runs() bool { return len(k.Done)+len(k.Failed) > 0 }
 
 // Comparable counts the releases that could be compared with an earlier one, and were allowed.
@@ -84,7 +85,7 @@ func (k *known) Comparable() (n int) {
 	return n
 }
 
-// Powered names the attacks on just this output that ended so.
+// Powered returns the names of the attacks on this very output that ended with one of the verdicts.
 func (k *known) Powered(verdicts ...string) (names []string) {
 	for i := range k.Attacks {
 		if a := &k.Attacks[i]; a.Output == k.Output.Masked && slices.Contains(verdicts, a.Verdict) {

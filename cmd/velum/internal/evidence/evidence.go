@@ -33,7 +33,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options holds the arguments of `velum evidence`. Files are "" where there is none.
+// Options holds the arguments of `velum evidence`. A file name is "" if the user gave none.
 type Options struct {
 	Dir      string
 	Private  string   // its private tree; "": beside it
@@ -85,7 +85,7 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 	return compile(ctx, c, o)
 }
 
-// A Record is the dossier, in the order of its page.
+// A Record is the whole dossier. Its fields stand in the order of the printed page.
 type Record struct {
 	Schema   string    `json:"schema"`
 	Language string    `json:"language"`
@@ -96,7 +96,7 @@ type Record struct {
 	Clauses  []Clause  `json:"clauses"`
 }
 
-// Output says which bytes the dossier is of.
+// Output identifies the output that the dossier describes, by SHA-256 digests.
 type Output struct {
 	Public  string `json:"manifest_sha256"`
 	Private string `json:"private_manifest_sha256"`
@@ -120,7 +120,8 @@ type Fact struct {
 	Missing string    `json:"not_answered,omitempty"` // what would answer it
 }
 
-// Value is one figure or word.
+// Value is one entry of an answer: a text, a word of the table of translated words, a count, a share, a number with its
+// interval, or a digest.
 type Value struct {
 	Text    string      `json:"text,omitempty"`
 	Word    string      `json:"word,omitempty"` // of the table of words
@@ -131,7 +132,7 @@ type Value struct {
 	SHA256  string      `json:"digest,omitempty"`
 }
 
-// Clause is a demand of a standard, a law or an authority, and where it is answered.
+// Clause is a requirement of a standard, a law or an authority, with the facts that answer it.
 type Clause struct {
 	Anchor  string   `json:"anchor"`
 	Clause  string   `json:"clause,omitempty"`

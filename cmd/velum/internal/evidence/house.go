@@ -22,7 +22,7 @@ import (
 
 const maxFact = 4000 // characters
 
-// Template is an empty file of facts.
+// Template returns an empty facts file in YAML: one key for each question that only the institution can answer.
 func Template() string {
 	var b strings.Builder
 	b.WriteString("# What `velum evidence --facts FILE` cannot know. What stays empty is \"not answered\" in the dossier.\n# No names of patients, and nothing of a note.\n")

@@ -29,7 +29,7 @@ func render(r *Record, signed *Statement, digest string) ([]byte, error) {
 	return evidenceTemplate.Write(l, &view{r, digest, signed, l})
 }
 
-// Facts are those of all sections.
+// Facts returns the facts of all sections.
 func (r *Record) Facts() (all []Fact) {
 	for _, s := range r.Sections {
 		all = append(all, s.Facts...)
@@ -37,22 +37,23 @@ func (r *Record) Facts() (all []Fact) {
 	return all
 }
 
-// Answered are the facts that have an answer.
+// Answered returns the facts that have an answer.
 func (r *Record) Answered(facts []Fact) []Fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return f.Missing != "" })
 }
 
-// Open are the facts without an answer that a person has to give, or a program.
+// Open returns the facts without an answer: those that a person has to give if person is true, otherwise those that a
+// program can compute.
 func (r *Record) Open(person bool) []Fact {
 	return slices.DeleteFunc(r.Facts(), func(f Fact) bool { return f.Missing == "" || strings.HasPrefix(f.Missing, byHouse) != person })
 }
 
-// Met are the clauses of which all facts have an answer.
+// Met returns the clauses whose facts are all answered.
 func (r *Record) Met() []Clause {
 	return slices.DeleteFunc(slices.Clone(r.Clauses), func(c Clause) bool { return len(c.Missing) > 0 })
 }
 
-// Light is the light of the report, and behind it what it found.
+// Light returns the verdict of the report (green, amber or red) followed by the findings that caused it.
 func (r *Record) Light() []Value {
 	for _, f := range r.Facts() {
 		if f.Name == "light" && len(f.Values) > 0 {
@@ -62,21 +63,21 @@ func (r *Record) Light() []Value {
 	return []Value{term("amber")}
 }
 
-// Section is the section that a fact stands in.
+// Section returns the name of the section that contains the fact.
 func (r *Record) Section(fact string) string {
 	all := asked().questions
 	return all[slices.IndexFunc(all, func(q question) bool { return q.fact == fact })].section
 }
 
-// IsNumber tells whether a column of a table has figures.
+// IsNumber reports whether a column of the fact's table holds figures.
 func (f Fact) IsNumber(column int) bool {
 	return slices.ContainsFunc(f.Rows, func(row []Value) bool { v := row[column]; return v.Count != nil || v.Share != nil || v.Number != nil })
 }
 
-// Parted tells whether a value stands apart from the one before it.
+// Parted reports whether a blank goes before the value: false if it begins with a comma or semicolon.
 func (v *view) Parted(x Value) bool { return strings.IndexAny(v.Shown(x), ",;") != 0 }
 
-// Shown writes a value in the language of the page.
+// Shown formats a value in the language of the page.
 func (v *view) Shown(x Value) string {
 	l := v.language
 	figure := func(x float64) string { return l.Number(x, 2) }

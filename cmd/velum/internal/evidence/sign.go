@@ -21,8 +21,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// A Statement is what somebody says of a dossier who has read it. Its bytes are signed
-// (Ed25519, RFC 8032).
+// A Statement is what a person who has read a dossier declares about it. Its bytes are signed with Ed25519 (RFC 8032).
 type Statement struct {
 	Schema  string `json:"schema"`
 	Record  string `json:"record_sha256"`

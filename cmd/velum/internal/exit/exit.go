@@ -1,6 +1,6 @@
-// Package exit says how a command ends: its exit code, what went wrong, and what
-// to do about it. All rooms return errors made here, or errors of other packages
-// that the table of causes knows; main prints the last one and ends the process.
+// Package exit defines how a command ends: its exit code, the error and its remedy. Packages below cmd/velum return
+// errors made here, or errors of other packages that the table of causes maps to a code. main prints the last error and
+// ends the process.
 package exit
 
 import (
@@ -27,7 +27,7 @@ import (
 // uses it when a program crashes.
 type Code int
 
-// The codes that there are.
+// The exit codes.
 const (
 	Done        Code = 0
 	Failed      Code = 1
@@ -44,7 +44,7 @@ const (
 	Terminated  Code = 143 // SIGTERM
 )
 
-// Codes lists all of them, in order.
+// Codes lists all exit codes in ascending order.
 var Codes = []Code{
 	Done, Failed, Quarantined, Nothing, Config, Locked, Key,
 	Integrity, DiskFull, Privacy, HungUp, Interrupted, Terminated,
@@ -70,26 +70,26 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// With returns err with its exit code and a remedy: what to do now, as an
-// order ("free some space and start again").
+// With wraps err with its exit code and a remedy. The remedy tells the user what to do now, in the imperative ("free
+// some space and start again").
 func With(code Code, err error, remedy string) error {
 	return &failure{code: code, err: err, remedy: remedy}
 }
 
-// Errorf is With with the error's text in place.
+// Errorf is With for an error that is formatted from a text.
 func Errorf(code Code, remedy, format string, args ...any) error {
 	return With(code, fmt.Errorf(format, args...), remedy)
 }
 
-// Misconfigured is With for what stands wrong in the configuration or on the command line.
+// Misconfigured wraps err as a mistake in the configuration or on the command line (exit code Config).
 func Misconfigured(err error, remedy string) error { return With(Config, err, remedy) }
 
-// Misconfiguredf is Misconfigured with the error's text in place.
+// Misconfiguredf is Misconfigured for an error that is formatted from a text.
 func Misconfiguredf(remedy, format string, args ...any) error {
 	return With(Config, fmt.Errorf(format, args...), remedy)
 }
 
-// What ends a command from outside.
+// Errors for what stops a command from outside: a signal or the deadline.
 var (
 	ErrInterrupted = errors.New("stopped by SIGINT")
 	ErrTerminated  = errors.New("stopped by SIGTERM")
@@ -129,7 +129,8 @@ var causes = []struct {
 	{is(context.DeadlineExceeded), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
 }
 
-// GoesOn returns err with what to do now, when a signal has stopped a command that keeps what it has done.
+// GoesOn adds to an error of a signal that the same command continues where this one stopped. It returns other errors
+// unchanged.
 func GoesOn(err error) error {
 	code, remedy := Explain(err)
 	switch code {
@@ -148,7 +149,7 @@ func as[T error](err error) bool {
 	return errors.As(err, &target)
 }
 
-// Explain returns the code and the remedy of an error.
+// Explain returns the exit code and the remedy of err; Failed and "" if no code is known.
 func Explain(err error) (Code, string) {
 	if err == nil {
 		return Done, ""
@@ -165,15 +166,14 @@ func Explain(err error) (Code, string) {
 	return Failed, ""
 }
 
-// CodeOf returns the code that the process ends with.
+// CodeOf returns the exit code for err.
 func CodeOf(err error) Code {
 	code, _ := Explain(err)
 	return code
 }
 
-// Print writes the last words of a run: the mistakes of a configuration,
-// a line each, then one line that says what, where and what to do. With asJSON
-// it is one JSON line, the last on stderr.
+// Print writes the final error of a command to w: each mistake of a configuration on a line, then one line with the
+// error, its place and its remedy. With asJSON it writes one JSON line instead.
 func Print(w io.Writer, err error, asJSON bool) {
 	if err == nil {
 		return
@@ -218,9 +218,8 @@ func printJSON(w io.Writer, code Code, err error, remedy string, c *ConfigError)
 // break the line or move the cursor.
 func OneLine(s string) string { return Printable(strings.TrimSpace(s)) }
 
-// Printable puts a blank in place of what a terminal obeys and does not show:
-// control characters of both sets, line separators, and those that turn the
-// direction of what is read. Bytes that are no UTF-8 become U+FFFD.
+// Printable replaces every character that a terminal obeys but does not show by a blank: control characters (C0, C1),
+// line separators and bidirectional marks. Bytes that are not UTF-8 become U+FFFD.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
@@ -230,7 +229,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Quoted returns a word as a shell takes it.
+// Quoted quotes a word for a POSIX shell.
 func Quoted(word string) string {
 	special := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Mistake is one thing wrong in a configuration.
+// A Mistake is one error in a configuration file or another file that people write, with its place.
 type Mistake struct {
 	File    string `json:"file"` // path, "environment" or "command line"
 	Line    int    `json:"line,omitempty"`
@@ -17,7 +17,7 @@ type Mistake struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// String returns the mistake as editors and people know it.
+// String formats the mistake as FILE:LINE:COLUMN: MESSAGE, the form that editors can jump to.
 func (m Mistake) String() string {
 	var b strings.Builder
 	b.WriteString(m.File)
@@ -35,13 +35,13 @@ func (m Mistake) String() string {
 	return OneLine(b.String())
 }
 
-// ConfigError is all the mistakes of a configuration, or of other files that people write.
+// ConfigError holds all mistakes of a configuration, or of other files that people write.
 type ConfigError struct {
 	Mistakes []Mistake
 	In       string // what has them; "": the configuration
 }
 
-// Error counts the mistakes: Print writes each.
+// Error returns the number of mistakes; Print writes each of them.
 func (e *ConfigError) Error() string {
 	in := cmp.Or(e.In, "the configuration")
 	if len(e.Mistakes) == 1 {
@@ -50,7 +50,7 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("%d mistakes in %s", len(e.Mistakes), in)
 }
 
-// OrNil returns the error if there are mistakes, sorted by place.
+// OrNil sorts the mistakes by place and returns the error; nil if there are none.
 func (e *ConfigError) OrNil() error {
 	if len(e.Mistakes) == 0 {
 		return nil

@@ -17,7 +17,7 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// Suggest is the remedy for a name that is none of the known ones.
+// Suggest returns a remedy for an unknown name: the nearest known name, or the list of known names.
 func Suggest(name string, known []string) string {
 	if near := DidYouMean(name, known); near != "" {
 		return near
@@ -25,9 +25,8 @@ func Suggest(name string, known []string) string {
 	return "known: " + strings.Join(known, ", ")
 }
 
-// Nearest returns the nearest of the known names, or "" when none is near. One
-// that begins with name goes before all others, the shortest first: key is the
-// beginning of keyed. Of the others at most one letter in three may differ.
+// Nearest returns the known name nearest to name, or "" when none is near. Known names that begin with name come first,
+// the shortest before the others ("key" finds "keyed"). Other names may differ in at most one letter of three.
 func Nearest(name string, known []string) string {
 	begins, nearest := "", ""
 	best := len(name)/3 + 1

@@ -21,7 +21,7 @@ type Cause struct {
 	Says     string  `json:"says"` // the same as a sentence
 }
 
-// The causes. A word that is masked has the first, another one or more of the rest.
+// The causes. A masked word has the first one; a word that is not masked has one or more of the others.
 const (
 	causeMasked   = "masked"    // it is in a span of By
 	causeAside    = "set aside" // the note does not leave

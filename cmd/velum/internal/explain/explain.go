@@ -1,11 +1,9 @@
-// Package explain says of one note why a word is masked, and why another is not:
-// `velum model explain`. In come a note and the configuration of a run, out goes what
-// each stage said, for the terminal and as JSON.
+// Package explain implements `velum model explain`: for each word of one note it says why the word is masked or is not.
+// It takes a note and the configuration of a run, and prints the result of each stage, as text or as JSON.
 //
 //	the note ─> the row of a run, with a look at each step of resolve ─> steps, spans, words ─> causes
 //
-// What it says holds words of the note. It goes where the user points it and
-// nowhere else.
+// The explanation quotes words of the note. It is written only where the user directs it.
 package explain
 
 import (
@@ -24,7 +22,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Options say which note, and which of its words.
+// Options selects a note, and the words of it to explain.
 type Options struct {
 	Text         string // the note itself; "-" reads it
 	In, From, ID string // notes, their format, and one of them
@@ -32,8 +30,7 @@ type Options struct {
 	At           int    // or the one at this byte; negative for none
 }
 
-// Explanation explains a note, in the form that --json has. Places are in bytes of its
-// text.
+// Explanation is the result for one note, in the form of --json. All positions are byte offsets in its text.
 type Explanation struct {
 	Kind     string   `json:"message_type"`
 	ID       string   `json:"id,omitempty"`
@@ -48,7 +45,7 @@ type Explanation struct {
 	Words    []Word   `json:"words"`
 }
 
-// Span is a place with what it was taken for.
+// Span is a span of the note with its category, the stage that found it (source) and its score.
 type Span struct {
 	Start    int32   `json:"start"`
 	End      int32   `json:"end"`
@@ -59,14 +56,14 @@ type Span struct {
 	Operator string  `json:"operator,omitempty"` // what the policy does with it
 }
 
-// Step is a step of resolve: what it added and what it took away.
+// Step holds the spans that one step of resolve added and removed.
 type Step struct {
 	Name    string `json:"name"`
 	Added   []Span `json:"added,omitempty"`
 	Removed []Span `json:"removed,omitempty"`
 }
 
-// Word is a token and what was said of it.
+// Word is a token of the note, with the tag, the probabilities, the lists and the patterns that concern it.
 type Word struct {
 	Start    int32     `json:"start"`
 	End      int32     `json:"end"`
@@ -83,13 +80,13 @@ type Word struct {
 	named bool // a list of names or places knows it
 }
 
-// Says is how probable the chosen tag and its rival are.
+// Says holds the probabilities of the chosen tag and of the next most probable one.
 type Says struct {
 	Tag   float32 `json:"tag"`
 	Rival float32 `json:"rival"`
 }
 
-// Member holds the scores of one tagger for a word.
+// Member holds the probabilities that one tagger of an ensemble gives for a word.
 type Member struct {
 	Kind   string       `json:"kind"`
 	Weight float32      `json:"weight"`         // in the mean; 0: it was not asked, or does not enter it
@@ -98,7 +95,7 @@ type Member struct {
 	Odds   *tagger.Odds `json:"odds,omitempty"`
 }
 
-// Pattern is a match of a pattern.
+// Pattern is a match of one of the patterns of models/form/patterns.
 type Pattern struct {
 	Category string  `json:"category"`
 	Score    float32 `json:"score"`
@@ -106,7 +103,7 @@ type Pattern struct {
 	Off      bool    `json:"off"`     // the configuration leaves the pattern out
 }
 
-// Run explains a note.
+// Run explains one note and prints the explanation.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	src, err := source(ctx, c, cfg, o)
 	if err != nil {

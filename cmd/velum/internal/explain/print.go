@@ -32,7 +32,8 @@ func (e *Explanation) print(c *console.Console, o *Options) error {
 	}{e, told, hidden})
 }
 
-// Confidence is that of the note, if it has one.
+// Confidence returns the tagger's confidence in the whole note. It must not be called if the note has none (Conf is
+// nil).
 func (e *Explanation) Confidence() float32 { return *e.Conf }
 
 // telling tells whether there is something to say of a word.

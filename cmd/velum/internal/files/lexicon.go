@@ -15,8 +15,8 @@ type lexicon struct {
 // longestEntry is more words than any entry of the lists has.
 const longestEntry = 16
 
-// Contains tells whether the whole phrase is one entry of the list. It
-// allocates nothing: resolve asks it of every capitalised word.
+// Contains reports whether the whole phrase is one entry of the list. It does not allocate, because resolve calls it
+// for every capitalised word.
 func (l lexicon) Contains(phrase []byte) bool {
 	var space [longestEntry]pipeline.Token
 	tokens, ok := words(space[:0], phrase)
@@ -60,7 +60,7 @@ func inWord(c byte) bool {
 	return c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }
 
-// LexiconsOf returns the lists that resolve asks.
+// LexiconsOf returns the word lists that stages/resolve looks phrases up in.
 func LexiconsOf(lists *gazetteer.Gazetteer) resolve.Lexicons {
 	of := func(c gazetteer.Class) lexicon { return lexicon{lists, c} }
 	return resolve.Lexicons{

@@ -9,8 +9,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
-// OwnFolder makes the folder of a verb, which is for its owner alone, and refuses one that holds what others have put there: the
-// verb knows its own by their names.
+// OwnFolder creates the output folder of a verb with mode 0700. It refuses a folder that is not empty and in which own
+// recognizes no file name as the verb's.
 func OwnFolder(dir, verb string, own func(name string) bool) error {
 	entries, _ := os.ReadDir(dir) // MkdirAll says what is wrong with it
 	mine := func(e os.DirEntry) bool { return own(e.Name()) }

@@ -1,6 +1,5 @@
-// Package files opens what people and runs have written: rules of the
-// house, lists of names and words as stages/resolve asks them, and an output tree as
-// what a system said of notes. Mistakes come with file, line and cause.
+// Package files opens files that people or earlier runs have written: rules, lists of names and words, and output
+// trees. Errors name the file, the line and the cause.
 package files
 
 import (
@@ -25,13 +24,13 @@ import (
 // shippedMorph opens the shipped parts of speech and lemmas once.
 var shippedMorph = sync.OnceValues(func() (*morph.Model, error) { return morph.Open(embedded.Morph()) })
 
-// Resources returns the tables that tests of networks look forms up in.
+// Resources returns the name lists and the morphology that tests of rule networks look word forms up in.
 func Resources(lists *gazetteer.Gazetteer) (rules.Resources, error) {
 	m, err := shippedMorph()
 	return rules.Resources{Lists: lists, Morph: m}, err
 }
 
-// Pack compiles a file of networks, or the pack that ships.
+// Pack compiles a file of rule networks, or the built-in pack of that name.
 func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	text, err := packText(path)
 	if err != nil {
@@ -51,7 +50,7 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	return p, nil
 }
 
-// Packs compiles the files of an option: networks that find something.
+// Packs compiles the rule files that the option key names. Errors begin with key.
 func Packs(key string, paths []string, lists *gazetteer.Gazetteer) (packs []*rules.Pack, err error) {
 	for _, path := range paths {
 		p, err := Pack(path, lists)
@@ -71,7 +70,7 @@ func remedy(err error, otherwise string) string {
 	return otherwise
 }
 
-// Mistakes are those of a file, one by one; none if err is of another kind than what stands in it.
+// Mistakes returns the syntax errors in err, each with its place in the rule file; none if err holds no syntax error.
 func Mistakes(path string, err error) (all []exit.Mistake) {
 	if many, ok := errors.AsType[rules.SyntaxErrors](err); ok {
 		for _, one := range many {
@@ -85,8 +84,7 @@ func Mistakes(path string, err error) (all []exit.Mistake) {
 	return nil
 }
 
-// Words are the lists that the rules of resolve go by: those that ship, as the
-// files change them, one after another.
+// Words returns the word lists of the rules of resolve: the built-in lists, changed by each file in turn.
 func Words(paths ...string) (words rules.Words, err error) {
 	words = rules.ShippedWords()
 	for _, path := range paths {
@@ -101,7 +99,7 @@ func Words(paths ...string) (words rules.Words, err error) {
 	return words, err
 }
 
-// IsWords tells whether a path names a file of words, and not one of networks.
+// IsWords reports whether path names a file of word lists rather than of rule networks.
 func IsWords(path string) bool {
 	text, err := os.ReadFile(path)
 	return err == nil && rules.IsWords(string(text))
@@ -121,8 +119,8 @@ func packText(path string) ([]byte, error) {
 	return text, nil
 }
 
-// WithLines returns the list and the lines of a file, if there is one. Empty
-// lines and lines that begin with # do not count.
+// WithLines returns list followed by the lines of the file at path, if path is not "". It skips empty lines and
+// comments (#).
 func WithLines(list []string, path string) ([]string, error) {
 	if path == "" {
 		return list, nil

@@ -19,8 +19,8 @@ var merged struct {
 	lists map[string]*gazetteer.Gazetteer
 }
 
-// MergedLists returns the built-in lists with the entries of the files beside
-// them; key is the option that names them.
+// MergedLists returns the built-in lists merged with the entries of the files at paths; key is the option that names
+// the files.
 func MergedLists(key string, paths []string) (*gazetteer.Gazetteer, error) {
 	if len(paths) == 0 {
 		return gazetteer.Default(), nil
@@ -46,7 +46,7 @@ func MergedLists(key string, paths []string) (*gazetteer.Gazetteer, error) {
 	return g, nil
 }
 
-// ClassRemedy says what to write in place of a class of lists that is not known.
+// ClassRemedy returns the remedy for an unknown class of lists: what to write instead.
 func ClassRemedy(class string) string {
 	if remedy := exit.DidYouMean(class, gazetteer.ClassNames()); remedy != "" {
 		return remedy
@@ -54,7 +54,7 @@ func ClassRemedy(class string) string {
 	return "classes: " + strings.Join(gazetteer.ClassNames(), ", ")
 }
 
-// OpenTable opens a file of compiled lists. It stays mapped.
+// OpenTable opens a file of compiled lists and keeps it memory-mapped.
 func OpenTable(path string) (*gazetteer.Table, error) {
 	f, err := modelfile.Open(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func OpenTable(path string) (*gazetteer.Table, error) {
 	return t, nil
 }
 
-// OpenTables opens files of compiled lists; prints are their fingerprints.
+// OpenTables opens several files of compiled lists; prints are the fingerprints of their contents.
 func OpenTables(paths []string) (tables []*gazetteer.Table, prints []string, err error) {
 	for _, path := range paths {
 		t, err := OpenTable(path)

@@ -21,9 +21,8 @@ import (
 	"github.com/velum-health/velum/stages/recognize"
 )
 
-// Tagged holds the spans that an earlier run found in the notes of an archive: extracts are
-// made of it without tagging again. Its spans belong to a file by its SHA-256
-// and row groups, so that they never meet the notes of another.
+// Tagged holds the spans that an earlier run found in an archive, so that extracts can be made without tagging again.
+// Spans are bound to an input file by its SHA-256 and its row groups, so they cannot be applied to another file.
 type Tagged struct {
 	Digest string // of the private manifest
 	Made   string // what the spans were made by: configuration and model
@@ -42,8 +41,8 @@ type taggedUnit struct {
 	from, to int64
 }
 
-// OpenTagged opens what the run found that wrote the tree dir; model is the
-// one that is used now, which names the columns of counts.
+// OpenTagged opens the spans of the run that wrote the tree dir. model is the digest of the model in use now; it names
+// the columns of counts.
 func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[taggedUnit]taggedFile{}}
 	data, err := os.ReadFile(filepath.Join(t.dir, "manifest.json"))
@@ -70,10 +69,10 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	return t, nil
 }
 
-// Dir is the private tree of the run.
+// Dir returns the private tree of the run.
 func (t *Tagged) Dir() string { return t.dir }
 
-// Check returns an error if there is a unit that the run did not do.
+// Check returns an error if the run did not process one of the units.
 func (t *Tagged) Check(units []commit.Unit) error {
 	for i := range units {
 		if t.of(&units[i]).of == nil {
@@ -110,8 +109,8 @@ type move struct {
 	to         int   // note of the unit at hand
 }
 
-// Load reads what was found in a unit. Its files may have been in other units then.
-// Errors: *durable.IntegrityError if a part is not the one that the run wrote.
+// Load reads the spans of a unit into g. It finds them by file and row, since the run may have divided the files into
+// other units. It returns a *durable.IntegrityError if a part has changed since the run wrote it.
 func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	n := int(u.Rows)
 	*g = TaggedUnit{
@@ -309,7 +308,7 @@ func reasonOf(code string) pipeline.Reason {
 	return pipeline.BadUnit // of a newer version: it stays in quarantine
 }
 
-// Languages fills the languages of a batch.
+// Languages appends the language of each note of the batch.
 func (t *TaggedUnit) Languages(b *pipeline.Batch) {
 	for i := range b.Len() {
 		lang := pipeline.UnknownLanguage
@@ -318,7 +317,7 @@ func (t *TaggedUnit) Languages(b *pipeline.Batch) {
 	}
 }
 
-// Give fills spans, confidence and reasons of a batch.
+// Give fills in the spans, the confidence and the quarantine reason of each note of the batch.
 func (t *TaggedUnit) Give(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		conf := float32(0)

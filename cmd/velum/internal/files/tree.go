@@ -18,13 +18,13 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// Tree holds the spans that a system found in notes, by id.
+// Tree holds the spans that a system found in notes, by note id.
 type Tree struct {
 	Spans       map[string][]pipeline.Span
 	Quarantined map[string]bool
 }
 
-// IsTree tells whether path is an output tree of `velum run`.
+// IsTree reports whether path is an output tree of `velum run`.
 func IsTree(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "manifest.json"))
 	return err == nil
@@ -39,7 +39,7 @@ func Private(out string) (dir string, m *commit.Manifest, err error) {
 	return dir, m, err
 }
 
-// Part reads a part of a tree, which must be the one that the manifest names.
+// Part reads a part of a tree and checks its SHA-256 against the manifest.
 func Part(dir string, p *commit.PartRecord) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
 	if err != nil {
@@ -51,7 +51,7 @@ func Part(dir string, p *commit.PartRecord) ([]byte, error) {
 	return data, nil
 }
 
-// Sample finds the sample that an output's last step drew, and of which masked parts.
+// Sample returns the audit sample of an output from its manifest, and the masked parts from which it was drawn.
 func Sample(private string, m *commit.Manifest) (sample *commit.PartRecord, of *audit.Extent, err error) {
 	for i := range m.Files {
 		switch f := &m.Files[i]; {
@@ -73,9 +73,7 @@ func Sample(private string, m *commit.Manifest) (sample *commit.PartRecord, of *
 	return sample, of, nil
 }
 
-// LoadTree reads what an output tree says of its notes: the spans in the notes
-// as they were, and which notes are in quarantine. Both stand in the private
-// tree beside it.
+// LoadTree reads the original spans and the quarantined ids of an output from the private tree beside dir.
 func LoadTree(dir string) (*Tree, error) {
 	g := &Tree{Spans: map[string][]pipeline.Span{}, Quarantined: map[string]bool{}}
 	private, m, err := Private(dir)

@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/models/tag/inverse"
 )
 
-// CommonWords opens a file of common words, that of inverse.words; nil if none is named.
+// CommonWords opens the file of common words that option inverse.words names; it returns nil if the name is "".
 func CommonWords(name string) (*inverse.Words, error) {
 	if name == "" {
 		return nil, nil

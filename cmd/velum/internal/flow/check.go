@@ -24,12 +24,11 @@ import (
 	"github.com/velum-health/velum/stages/resolve"
 )
 
-// Open is New for a verb that takes hours: it first opens all that the
-// configuration names, and returns every mistake at once, those that loading
-// found (wrong) among them.
+// Open is New for a verb that takes hours: it first opens everything that the configuration names, and returns all
+// mistakes together with those found while loading (wrong).
 //
-// From then on there may be as much garbage as while models are made, until
-// console.SteadyMemory: a process of a few notes never collects any.
+// It also raises GOGC until console.SteadyMemory lowers it, so that a process with few notes never runs the garbage
+// collector.
 func Open(c *option.Config, wrong error) (*Flow, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(loading)
@@ -62,8 +61,8 @@ func ahead(c *option.Config) {
 	})
 }
 
-// Check opens all that the configuration names for any verb, and returns every
-// mistake at once, those that loading found (wrong) among them.
+// Check opens everything that the configuration names, for any verb, and returns all mistakes together with those found
+// while loading (wrong).
 func Check(c *option.Config, wrong error) error {
 	k, err := newChecker(c, wrong)
 	if err != nil {
@@ -349,7 +348,7 @@ func TemplateText(name string) (string, error) {
 	return string(text), err
 }
 
-// CutClusters takes NAME=FILE:K apart; k is negative where text is not that.
+// CutClusters splits NAME=FILE:K; k is negative if text does not have that form.
 func CutClusters(text string) (name, file string, k int) {
 	name, rest, ok := strings.Cut(text, "=")
 	colon := strings.LastIndexByte(rest, ':')

@@ -1,6 +1,5 @@
-// Package flow makes the stages of the verbs out of the configuration: which
-// follow which (this file, to be read first), what each is told, which model
-// tags, which lists are asked, and where labelled notes come from.
+// Package flow builds the stages of each verb from the configuration. This file, to be read first, has their order; the
+// others open the model, the lists, the rules and the labelled notes that the stages need.
 package flow
 
 import (
@@ -61,7 +60,7 @@ type Flow struct {
 	Documents bool // the notes stand in documents, which are restored
 }
 
-// New loads the model that the configuration names.
+// New opens the model that the configuration names and returns its Flow.
 func New(c *option.Config) (*Flow, error) {
 	m, err := loadModel(c)
 	if err != nil {
@@ -70,7 +69,7 @@ func New(c *option.Config) (*Flow, error) {
 	return With(c, m), nil
 }
 
-// With is the flow of a model that is open.
+// With returns the Flow of a model that is already open.
 func With(c *option.Config, m *Model) *Flow { return &Flow{Config: c, Model: m} }
 
 // labels is the label set of what is found: that of the model or, where it knows
@@ -84,7 +83,7 @@ func (f *Flow) labels() string {
 	return f.Model.Labels
 }
 
-// Found counts what stages do.
+// Found holds the counters that the stages of a unit fill.
 type Found struct {
 	Resolve resolve.Counts
 	Mask    mask.Counts
@@ -93,8 +92,7 @@ type Found struct {
 	Calendar calendar.Counts
 }
 
-// RunSteps is the row of `velum run` over an archive whose columns kept are
-// written.
+// RunSteps returns the stages of `velum run`; kept are the columns of the archive that are written with the notes.
 func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
 	steps, err := f.countedSteps(&found.Resolve, nil)
 	if err != nil {
@@ -112,9 +110,8 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	return steps, nil
 }
 
-// StreamSteps is the row of `velum mask - -` and `velum model tag - -`: that of run, without
-// what is chosen of an archive or listed for people. kept are the columns that pass with the
-// notes. Where masked notes go out, their ids are vetted.
+// StreamSteps returns the stages of `velum mask - -` and `velum model tag - -`: those of run without the selection set
+// and the curators' list. kept are the columns that are passed through. The ids are vetted if masked notes are written.
 func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step, error) {
 	steps, err := f.maskedSteps(kept, nil)
 	if err != nil || !vetted {
@@ -124,8 +121,8 @@ func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step
 	return slices.Concat(f.vetted(), apart, steps), err
 }
 
-// ExplainSteps is the row of `velum model explain`: that of a stream, of which trace sees
-// what resolve has after each of its steps.
+// ExplainSteps returns the stages of `velum model explain`: those of a stream, with trace called after each step of
+// resolve.
 func (f *Flow) ExplainSteps(trace resolve.Trace) ([]pipeline.Step, error) {
 	steps, err := f.maskedSteps(nil, trace)
 	if err != nil {
@@ -145,7 +142,7 @@ func (f *Flow) maskedSteps(kept []pipeline.Column, trace resolve.Trace) ([]pipel
 	return append(steps, masked...), err
 }
 
-// TagSteps is the row of `velum model tag` and `velum prove evaluate`.
+// TagSteps returns the stages of `velum model tag` and `velum prove evaluate`.
 func (f *Flow) TagSteps() ([]pipeline.Step, error) { return f.countedSteps(nil, nil) }
 
 func (f *Flow) countedSteps(found *resolve.Counts, trace resolve.Trace) ([]pipeline.Step, error) {
@@ -157,8 +154,8 @@ func (f *Flow) countedSteps(found *resolve.Counts, trace resolve.Trace) ([]pipel
 	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}), err
 }
 
-// Taught are the steps that make the pipeline a teacher: what resolve settles
-// on becomes tags of a set, each span with a confidence of its own.
+// Taught returns the steps that turn the spans of the whole pipeline into training tags: resolve decides the spans, and
+// each becomes tags of set with a confidence of its own. to maps the categories into set.
 func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.Category) ([]pipeline.Step, error) {
 	resolved, err := f.resolved(nil, nil)
 	if err != nil {
@@ -172,11 +169,11 @@ func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.
 	return append(recognized, resolved, teach.NewTeacher(o)), err
 }
 
-// TeachSteps is the row of `velum teach train` and `velum teach embed`.
+// TeachSteps returns the stages of `velum teach train` and `velum teach embed`.
 func TeachSteps(c *option.Config) []pipeline.Step { return []pipeline.Step{Tokenized(c)} }
 
-// GivenSteps is the row of `velum prove evaluate --system`: the spans come from a
-// file, by the note's id.
+// GivenSteps returns the stages of `velum prove evaluate --system`, which take the spans of a note from g by the note's
+// id.
 func GivenSteps(g *files.Tree) []pipeline.Step {
 	give := func(b *pipeline.Batch) error {
 		for i := range b.Len() {
@@ -192,7 +189,7 @@ func GivenSteps(g *files.Tree) []pipeline.Step {
 	return []pipeline.Step{whole, {Name: "give", New: func() func(*pipeline.Batch) error { return give }}}
 }
 
-// Tokenized is the step that every verb but convert and synth begins with.
+// Tokenized returns the tokenizer step, the first step of every verb except convert and synth.
 func Tokenized(c *option.Config) pipeline.Step {
 	return tokenize.New(tokenizeOptions(c))
 }
@@ -205,7 +202,7 @@ func tokenizeOptions(c *option.Config) tokenize.Options {
 	return o
 }
 
-// Tagged is the step of the model and the patterns.
+// Tagged returns the step that runs the patterns and the tagger.
 func (f *Flow) Tagged() pipeline.Step {
 	return tag.New(tag.Options{
 		Workers: f.Workers(), TagSet: f.Model.TagSet(), NewLabeller: f.Model.NewLabeller,
@@ -213,7 +210,7 @@ func (f *Flow) Tagged() pipeline.Step {
 	})
 }
 
-// Finder returns the patterns that the configuration wants; nil for none.
+// Finder returns the patterns that the configuration wants; nil if it turns them off.
 func Finder(c *option.Config) tag.Finder {
 	if !c.Patterns.Use {
 		return nil
@@ -236,7 +233,7 @@ func (f *Flow) resolved(found *resolve.Counts, trace resolve.Trace) (pipeline.St
 	return resolve.New(o)
 }
 
-// Resolving returns the options of resolve.
+// Resolving returns the options of stages/resolve from the configuration.
 func (f *Flow) Resolving() (resolve.Options, error) {
 	words, err := files.Words(f.Resolve.Words...)
 	if err != nil {
@@ -279,12 +276,12 @@ func ownPatterns(labels string, o *resolve.Options) error {
 	return nil
 }
 
-// ErrShuffled says that the values of all notes are not known yet.
+// ErrShuffled is returned when a policy shuffles values in a verb that writes notes before it has seen all values.
 var ErrShuffled = exit.Misconfiguredf("tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
 
-// GivenSpans are the first steps of `velum mask`: the spans come from an earlier
-// run. given is that of the unit at hand when a batch passes. They have the fields of
-// documents: were a document taken apart in another way now, restore would miss them.
+// GivenSpans returns the first steps of `velum mask`, which read the spans of an earlier run from given, loaded for the
+// current unit. Fields of documents come from that run, too: if a document were taken apart differently now, restore
+// could not find them.
 func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pipeline.Step, error) {
 	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.Give }}
 	recognized, err := f.recognized(false)
@@ -347,8 +344,8 @@ func (f *Flow) calendar(counts *calendar.Counts) ([]pipeline.Step, error) {
 	return []pipeline.Step{calendar.New(o)}, err
 }
 
-// TaggedSteps is the row of `velum mask`; dealt is what was shuffled in the pass
-// before, nil for nothing.
+// TaggedSteps returns the stages of `velum mask`. dealt holds the values that an earlier pass has shuffled; nil if the
+// policy does not shuffle.
 func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
 	masked, err := f.maskSteps(kept, found, dealt)
 	if err != nil {
@@ -402,7 +399,8 @@ func (f *Flow) restored() ([]pipeline.Step, error) {
 	return []pipeline.Step{restore.New(o)}, err
 }
 
-// Apart is the step that takes documents apart which are cells of a table.
+// Apart returns the step that takes apart documents which are cells of a table (see stages/restore). It returns no step
+// if the reader has done so.
 func (f *Flow) Apart() ([]pipeline.Step, error) {
 	if f.Documents {
 		return nil, nil // the reader has done so
@@ -428,7 +426,7 @@ func documentOptions(c *option.Config) (o document.Options, err error) {
 	return o, err
 }
 
-// MaskOptions returns the options of the policy, without those that depend on an archive.
+// MaskOptions returns the options of stages/mask from the policy, without those that depend on the archive.
 func (f *Flow) MaskOptions() (*mask.Options, error) {
 	chains, err := f.Operators()
 	if err != nil {

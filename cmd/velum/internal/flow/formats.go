@@ -26,8 +26,7 @@ var extensions = map[string]string{
 	".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv",
 }
 
-// FormatOf returns the format of name, or, when name is empty, the one that
-// the files at path have.
+// FormatOf returns the format called name, or, if name is "", the format of the files at path.
 func FormatOf(flag, name, path string) (string, error) {
 	if name != "" {
 		if slices.Contains(read.Formats(), name) {
@@ -134,8 +133,7 @@ func labelRemedy(name string) string {
 	return strings.Join(known, ", ") + " (leaves it out); `velum run options --schema` has all categories"
 }
 
-// OpenNotes opens labelled notes of any format. A wrong path or a broken file
-// is the caller's to correct: exit code 10.
+// OpenNotes opens labelled notes of any format. A wrong path or a broken file is an error with exit code 10.
 func OpenNotes(flag, format, path string, o text.Options) (read.Text, error) {
 	format, err := FormatOf(flag, format, path)
 	if err != nil {
@@ -148,7 +146,7 @@ func OpenNotes(flag, format, path string, o text.Options) (read.Text, error) {
 	return src, nil
 }
 
-// CreateNotes opens the output of a verb that writes labelled notes.
+// CreateNotes creates the output file of a verb that writes labelled notes.
 func CreateNotes(flag, format, path string, o write.TextOptions) (write.Text, error) {
 	format, err := FormatOf(flag, format, path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Given holds the spans that others have found in notes, by id (resolve.spans).
+// Given holds the spans that other programs have found, by note id (option resolve.spans).
 type Given struct {
 	notes map[string]*givenNote
 	met   atomic.Int64
@@ -72,7 +72,7 @@ func (g *Given) give(b *pipeline.Batch) error {
 	return nil
 }
 
-// Unmet is how many of the notes that others gave spans of were not read.
+// Unmet returns how many notes of the file resolve.spans did not occur in the archive.
 func (p *People) Unmet() int {
 	if p == nil || p.Given == nil {
 		return 0

@@ -13,7 +13,7 @@ import (
 // untyped is the label set of models that say of nothing what it is.
 const untyped = "untyped"
 
-// InverseParams are the thresholds that the configuration wants.
+// InverseParams returns the thresholds of the inverse model from the configuration.
 func InverseParams(c *option.Config) inverse.Params {
 	v := &c.Inverse
 	return inverse.Params{Dial: v.Dial, Low: v.Low, High: v.High, Never: v.Never}

@@ -23,7 +23,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// A Kind is a kind of tagger: a row of Kinds.
+// A Kind describes one kind of tagger, such as crf or bilstm.
 type Kind struct {
 	Name string // as the header of its model files has it, and --kind
 
@@ -44,8 +44,7 @@ type Kind struct {
 	Without bool   // can be made without labelled notes, from what the configuration names
 }
 
-// Kinds are the kinds of taggers that there are. Nothing else names them: train,
-// learn, models, inspect, evaluate and run know kinds by this table alone.
+// Kinds is the table of all kinds of taggers. All verbs learn of a kind from this table alone.
 var Kinds = []Kind{
 	{Name: crf.Kind, Load: loadCRF, Learns: true, Template: true, Dial: true},
 	{Name: crf.SVM, Load: loadSVM, Learns: true, Template: true, Anew: true, Dial: true},
@@ -56,7 +55,7 @@ var Kinds = []Kind{
 	{Name: inverse.Kind, Load: loadInverse, Learns: true, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
 }
 
-// KindNamed returns the row of a kind.
+// KindNamed returns the Kind called name.
 func KindNamed(name string) (*Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -65,11 +64,11 @@ func KindNamed(name string) (*Kind, bool) {
 	return &Kinds[i], true
 }
 
-// Together returns the kinds of a name of several, as crf+bilstm: what learns
-// trains them all and makes them an ensemble.
+// Together splits a name such as crf+bilstm into its kinds. A training verb trains one tagger of each and joins them in
+// an ensemble.
 func Together(name string) []string { return strings.Split(name, "+") }
 
-// KindsThat lists the kinds that can do something, as "crf or dictionary".
+// KindsThat lists the names of the kinds for which can is true, as "crf or dictionary".
 func KindsThat(can func(*Kind) bool) string {
 	var names []string
 	for i := range Kinds {
@@ -80,7 +79,7 @@ func KindsThat(can func(*Kind) bool) string {
 	return strings.Join(names, " or ")
 }
 
-// Opening holds the arguments with which a model is opened.
+// Opening holds the arguments of Kind.Load.
 type Opening struct {
 	Config *option.Config
 	Lists  *gazetteer.Gazetteer // of features

@@ -8,13 +8,12 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// FeatureLists are the lists that the tagger's features look words up in.
+// FeatureLists returns the name lists that the tagger's features look words up in.
 func FeatureLists(c *option.Config) (*gazetteer.Gazetteer, error) {
 	return files.MergedLists("tag.gazetteers", c.Tag.Gazetteers)
 }
 
-// ResolveLists are the lists that resolve asks: those of the tagger, and its
-// own.
+// ResolveLists returns the name lists of stages/resolve: those of the tagger and its own.
 func ResolveLists(c *option.Config) (*gazetteer.Gazetteer, error) {
 	return files.MergedLists("resolve.gazetteers", slices.Concat(c.Tag.Gazetteers, c.Resolve.Gazetteers))
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/velum-health/velum/pipeline/promote"
 )
 
-// Model is a tagger that is ready to make labellers.
+// Model is an open tagger with its name and its label set.
 type Model struct {
 	tagger.Model
 	Name   string // of an embedded model, or the path
@@ -37,7 +37,7 @@ type Model struct {
 	Label  tagger.LabelOptions
 }
 
-// Made is a model that was just trained, under the name of its file.
+// Made wraps a model that was just trained; name is the name of its file.
 func Made(name string, m tagger.Model) (*Model, error) {
 	labels, err := labelSetOf(m.TagSet().Categories)
 	return &Model{Model: m, Name: name, Labels: labels}, err
@@ -46,9 +46,8 @@ func Made(name string, m tagger.Model) (*Model, error) {
 // NewLabeller makes the labeller of one worker.
 func (m *Model) NewLabeller() tagger.Labeller { return m.Model.NewLabeller(m.Label) }
 
-// TaughtSet is the tag set of what the pipeline finds with the model: that of
-// the model, or of its label set where patterns and rules find more than the
-// model knows.
+// TaughtSet returns the tag set for the spans of the whole pipeline: the model's own, or that of its label set if
+// patterns and rules find categories that the model does not know.
 func (m *Model) TaughtSet() *pipeline.TagSet {
 	set := m.TagSet()
 	labels, err := pipeline.Labels(m.Labels)
@@ -58,7 +57,7 @@ func (m *Model) TaughtSet() *pipeline.TagSet {
 	return &pipeline.TagSet{Scheme: set.Scheme, Categories: labels.Categories}
 }
 
-// Need refuses what models of other kinds can do: those that can say.
+// Need returns an error unless can is true for the kind of the model. The error names the kinds that can do what.
 func (m *Model) Need(what string, can func(*Kind) bool) error {
 	name := m.Header().Kind
 	if kind, ok := KindNamed(name); ok && can(kind) {
@@ -67,12 +66,12 @@ func (m *Model) Need(what string, can func(*Kind) bool) error {
 	return exit.Misconfiguredf("use a model of kind "+KindsThat(can), "%s: %s is of kind %s", what, m.Name, name)
 }
 
-// PrecisionFloor is the least share of what is masked that holds an identifier, on the gold
-// set of the model: a recall that costs more precision is refused.
+// PrecisionFloor is the least precision, on the model's gold set, that the recall dial (option tag.recall) may cost. A
+// recall that costs more is refused.
 const PrecisionFloor = 0.8
 
-// Bias is the setting of the model's recall dial that reaches a masking recall
-// with that precision.
+// Bias returns the bias on tag O with which the model reaches the wanted masking recall, at a precision of at least
+// PrecisionFloor.
 func (m *Model) Bias(recall float64) (tagger.DialPoint, error) {
 	if err := m.Need("tag.recall", func(k *Kind) bool { return k.Dial }); err != nil {
 		return tagger.DialPoint{}, err
@@ -113,7 +112,7 @@ func (m *Model) set(c *option.Config) error {
 // worker, for each. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.
 const cacheBytes = 64 << 20
 
-// LabelOptions returns the options of the configuration for tagging.
+// LabelOptions returns the options of tagging from the configuration.
 func LabelOptions(c *option.Config) tagger.LabelOptions {
 	o := tagger.LabelOptions{CacheBytes: cmp.Or(c.Cache, cacheBytes), Shared: c.Workers() > 1}
 	if c.Tag.Confidence == "line" {
@@ -122,14 +121,14 @@ func LabelOptions(c *option.Config) tagger.LabelOptions {
 	return o
 }
 
-// OpenModel opens an embedded model, a model file, or the model that a folder
-// has in use, with the lists of the configuration.
+// OpenModel opens an embedded model, a model file, or the promoted model of a folder, with the lists of the
+// configuration.
 func OpenModel(name string, c *option.Config) (*Model, error) {
 	return open(name, &Opening{Config: c})
 }
 
-// OpenWeights opens a model to train on from its weights: it need not have
-// learned with the lists and patterns that there are now.
+// OpenWeights opens a model to continue its training. It accepts a model that was trained with other lists or patterns
+// than the present ones.
 func OpenWeights(name string, c *option.Config) (*Model, error) {
 	return open(name, &Opening{Config: c, Weights: true})
 }
@@ -142,8 +141,8 @@ func open(name string, in *Opening) (*Model, error) {
 	return made(name, f, sum, in)
 }
 
-// ModelFile opens the file of an embedded model, of a path, or of the model that a
-// folder has in use, and says what its digest is.
+// ModelFile opens the file of an embedded model, of a path, or of the promoted model of a folder, and returns its
+// SHA-256.
 func ModelFile(name string) (f *modelfile.File, sum [sha256.Size]byte, err error) {
 	if embedded.Size(name) > 0 {
 		f, err = embedded.Open(name)
@@ -159,8 +158,7 @@ func ModelFile(name string) (f *modelfile.File, sum [sha256.Size]byte, err error
 	return f, sha256.Sum256(data), nil
 }
 
-// ModelData returns the file of a model as ModelFile knows it, whole: it needs no
-// other model beside it.
+// ModelData returns the bytes of the model file that ModelFile would open. Models that it refers to are included.
 func ModelData(name string) ([]byte, error) {
 	if embedded.Size(name) == 0 {
 		return modelData(name)
@@ -187,8 +185,7 @@ func modelData(name string) ([]byte, error) {
 	return data, nil
 }
 
-// ParseModel makes the model of the bytes of its file, with the lists of the
-// configuration.
+// ParseModel decodes a model file with the lists of the configuration.
 func ParseModel(name string, data []byte, c *option.Config) (*Model, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
@@ -267,7 +264,7 @@ func (m *Model) File() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ModelFolderError gives errors of the folder their exit code.
+// ModelFolderError adds an exit code and a remedy to the error that a folder has no promoted model.
 func ModelFolderError(err error) error {
 	if errors.Is(err, promote.ErrNone) {
 		return exit.Misconfigured(err, "`velum model promote FILE --models DIR` puts one into use")
@@ -275,14 +272,13 @@ func ModelFolderError(err error) error {
 	return err
 }
 
-// PromotedModel reads the model that a folder has in use.
+// PromotedModel reads the promoted model of a folder.
 func PromotedModel(dir string) ([]byte, error) {
 	_, data, err := (&promote.Folder{Dir: dir}).Current()
 	return data, ModelFolderError(err)
 }
 
-// Resources are the lists that features look words up in, and what reads the
-// resources that a model brings along.
+// Resources returns the lists for features, and the function that decodes the resources stored in a model file.
 func Resources(lists *gazetteer.Gazetteer) features.Resources {
 	return features.Resources{Lexicon: lists, Phrases: lists, Open: openStored}
 }

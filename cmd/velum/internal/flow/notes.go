@@ -31,7 +31,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// InputError gives errors of what a user handed in their exit code.
+// InputError gives errors of input files the exit code of a wrong configuration.
 func InputError(err error) error {
 	if _, ok := errors.AsType[*input.Error](err); ok {
 		return exit.Misconfigured(err, "")
@@ -39,8 +39,8 @@ func InputError(err error) error {
 	return err
 }
 
-// Archive finds the units of an archive whose notes are read where they lie, without the columns that go through; only names the
-// files that count, if it is not nil.
+// Archive lists the units of an archive for a verb that reads only the notes, without the columns that a run passes
+// through. only holds the files to read; nil reads all.
 func Archive(ctx context.Context, cfg *option.Config, in []string, only map[string]bool, f *fence.Fence) (*archive.Archive, error) {
 	o, err := ReadOptions(cfg)
 	if err != nil {
@@ -51,7 +51,7 @@ func Archive(ctx context.Context, cfg *option.Config, in []string, only map[stri
 	return a, InputError(err)
 }
 
-// Watched is a sink with progress.
+// Watched is a sink that advances a progress bar.
 type Watched struct {
 	pipeline.Sink
 	*console.Progress
@@ -63,7 +63,7 @@ func (w Watched) Put(b *pipeline.Batch) error {
 	return w.Sink.Put(b)
 }
 
-// IntoLabels returns the map of every category into a label set.
+// IntoLabels returns the function that maps every category to its counterpart in a label set.
 func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error) {
 	set, err := pipeline.Labels(scheme)
 	if err != nil {
@@ -86,8 +86,8 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
 }
 
-// LoadGiven reads what a system said of all notes: an output tree of
-// `velum run`, or labelled notes in any format.
+// LoadGiven reads the spans that a system found, from an output tree of `velum run` or from labelled notes in any
+// format.
 func LoadGiven(flag, format, path string, o text.Options) (*files.Tree, error) {
 	if format == "" && files.IsTree(path) {
 		return files.LoadTree(path)
@@ -119,7 +119,7 @@ func eachNote(src pipeline.Source, do func(b *pipeline.Batch, i int)) error {
 	}
 }
 
-// Labelled is labelled notes: files of any format, and which of their notes.
+// Labelled names labelled notes: the files, their format, and which of their notes to use.
 type Labelled struct {
 	Paths  []string
 	Config *option.Config  // says how they are read; nil for files of velum's own
@@ -129,7 +129,7 @@ type Labelled struct {
 	Unknown int64 // spans of unknown labels that the last call of Each left out
 }
 
-// Each calls do for every file.
+// Each opens the files one after another and calls do with each.
 func (n *Labelled) Each(do func(pipeline.Source) error) error {
 	var o text.Options
 	if n.Config != nil {
@@ -162,7 +162,7 @@ func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.
 	return s, n.ScoreTo(ctx, f, s)
 }
 
-// ScoreTo does so with a scorer that may have seen others.
+// ScoreTo is Score with a scorer s that may already hold other notes.
 func (l *Labelled) ScoreTo(ctx context.Context, f *Flow, s *score.Scorer) error {
 	return l.Each(func(src pipeline.Source) error {
 		steps, err := f.TagSteps()
@@ -173,15 +173,14 @@ func (l *Labelled) ScoreTo(ctx context.Context, f *Flow, s *score.Scorer) error 
 	})
 }
 
-// WarnUnknown says how many spans of unknown labels read.skip_unknown has left
-// out; nothing if there was none.
+// WarnUnknown logs how many spans read.skip_unknown has dropped because their label is unknown; it logs nothing for 0.
 func WarnUnknown(c *console.Console, where string, spans int64) {
 	if spans > 0 {
 		c.Log.Warn("spans of unknown labels are left out", "notes", where, "spans", spans)
 	}
 }
 
-// IDs returns the ids of the notes and sets the digest.
+// IDs returns the ids of the notes and sets Digest.
 func (n *Labelled) IDs() (ids []string, err error) {
 	h := sha256.New()
 	err = n.Each(func(src pipeline.Source) error {
@@ -197,7 +196,7 @@ func (n *Labelled) IDs() (ids []string, err error) {
 	return ids, err
 }
 
-// ByHash sorts ids by their hash under a seed, each once.
+// ByHash returns the distinct ids, sorted by their hash under seed.
 func ByHash(ids []string, seed int) []string {
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(cmp.Compare(xxh3.HashStringSeed(a, uint64(seed)), xxh3.HashStringSeed(b, uint64(seed))), cmp.Compare(a, b))
@@ -205,8 +204,8 @@ func ByHash(ids []string, seed int) []string {
 	return slices.Compact(ids)
 }
 
-// BadInputs names the first of the files that were not read; the log and
-// the private manifest name all.
+// BadInputs returns an error that names the first input file that could not be read. The log and the private manifest
+// name all of them.
 func BadInputs(bad []commit.BadInput) error {
 	remedy, others := "ask for it again", ""
 	if bad[0].Other {
@@ -272,8 +271,8 @@ func omopColumns(o *input.Options) {
 	o.Optional, o.Alone, o.Numbers = true, true, true
 }
 
-// Passing are the columns that are written beside the masked notes: those that are kept,
-// but for OMOP, where they stand in NOTE with other ids.
+// Passing returns the columns to write beside the masked notes: kept, or none with profile omop, where the table NOTE
+// has them under other ids.
 func (f *Flow) Passing(kept []pipeline.Column) []pipeline.Column {
 	if f.Profile == configs.OMOPProfile {
 		return nil
@@ -281,8 +280,8 @@ func (f *Flow) Passing(kept []pipeline.Column) []pipeline.Column {
 	return kept
 }
 
-// Beside writes what other systems read beside the parts of a unit: documents, tables of
-// OMOP. The unit is that of a file.
+// Beside wraps the sink of a unit so that it also writes masked documents and the OMOP tables, if the configuration
+// wants them. of names the input file.
 func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline.Column, of, velum string) (commit.UnitSink, error) {
 	if f.Documents {
 		unit = restore.NewSink(unit, parts, input.DocumentColumn)
@@ -297,7 +296,7 @@ func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline
 	return omop.NewSink(unit, parts, o)
 }
 
-// OMOP returns the options of the tables of OMOP, for columns that go along with the notes of a file or stream.
+// OMOP returns the options of the OMOP tables for the columns of a file or stream; of names it in errors.
 func (f *Flow) OMOP(kept []pipeline.Column, of, velum string) (o omop.Options, err error) {
 	if f.Read.IDs == "drop" {
 		return o, exit.Misconfiguredf("use keyed or keep", "read.ids: drop leaves nothing that NOTE and NOTE_NLP could be joined by")

@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/stages/recognize"
 )
 
-// Objections are the patients whose notes are left out.
+// Objections holds the patients whose notes are left out of the output because they object.
 type Objections struct {
 	Path   string           // of the list; "" if there is none
 	Rows   []Objector       // of the list
@@ -32,15 +32,15 @@ type Objections struct {
 	others *patientid.Set // people.others
 }
 
-// Alike are notes of a file that stay, whose patient's id may be that of somebody who is left
-// out, written in another way.
+// Alike describes notes that stay although their patient's id may be another spelling of an objector's id, as 00123 may
+// be 123.
 type Alike struct {
 	Input string
 	Row   int64 // the first one
 	Notes int64
 }
 
-// An Objector is a row of the list.
+// An Objector is one row of the list of patients who object.
 type Objector struct {
 	Row     int64
 	Raw     string // as the list has it
@@ -62,11 +62,11 @@ func (o *Objections) sets() []*patientid.Set {
 	return slices.DeleteFunc(sets, func(s *patientid.Set) bool { return len(s.Members()) == 0 })
 }
 
-// Anybody tells whether anybody is left out.
+// Anybody reports whether the lists name any patient.
 func (o *Objections) Anybody() bool { return len(o.sets()) > 0 }
 
-// ReadObjections reads the table of patients who object: those of its column
-// patient_id, or of its only column, with a header or without.
+// ReadObjections reads the list of patients who object (people.exclude): its column patient_id or its only column, with
+// or without a header.
 func ReadObjections(c *option.Config) (*Objections, error) {
 	o, err := tableOptions(c)
 	if err != nil {
@@ -105,7 +105,7 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 	return all, InputError(err)
 }
 
-// NewObjections returns objections without a list.
+// NewObjections returns an empty list that knows only the ids of people.others, which are confirmed to be other people.
 func NewObjections(c *option.Config) *Objections {
 	o := &Objections{Path: c.People.Exclude, listed: patientid.NewSet(xxh3.Hash), others: patientid.NewSet(xxh3.Hash)}
 	for _, id := range c.People.Others {
@@ -114,9 +114,9 @@ func NewObjections(c *option.Config) *Objections {
 	return o
 }
 
-// LeaveOut looks whose the notes of an archive are, counts those of who objects, names in
-// each unit what it leaves out, as a unit is another one without them, and finds the ids that
-// may be theirs in another way of writing.
+// LeaveOut reads the patient ids of all notes of the archive. It counts the notes of each objector, records in each
+// unit a digest of the notes to leave out (a unit without them is a different unit), and collects in Alike the ids that
+// may be an objector's in another spelling.
 func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 	sets := o.sets()
 	o.Alike = o.Alike[:0]
@@ -155,7 +155,8 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 	return nil
 }
 
-// People is how many rows name somebody, after LeaveOut: a heading is nobody.
+// People returns how many rows name a patient; call it after LeaveOut. A row that is the heading of the column does not
+// count.
 func (o *Objections) People() (n int) {
 	for k := range o.Rows {
 		if x := &o.Rows[k]; x.Notes > 0 || !x.Heading {
@@ -165,8 +166,8 @@ func (o *Objections) People() (n int) {
 	return n
 }
 
-// Unmatched are the rows of the list that are no patient's, after LeaveOut. What
-// may be a heading is none.
+// Unmatched returns the rows whose patient has no note in the archive; call it after LeaveOut. A row that may be the
+// heading of the column is skipped.
 func (o *Objections) Unmatched() (all []*Objector) {
 	for k := range o.Rows {
 		if x := &o.Rows[k]; x.Notes == 0 && !x.Heading {

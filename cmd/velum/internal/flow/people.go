@@ -25,7 +25,7 @@ import (
 	"github.com/velum-health/velum/stages/recognize"
 )
 
-// People is who is known, and who objects.
+// People holds what is known of patients and staff from the tables of the institution, and who objects.
 type People struct {
 	Table   *people.Table // nil: nobody is known
 	Objects *Objections   // nil: nobody objects
@@ -35,7 +35,7 @@ type People struct {
 	file    *os.File
 }
 
-// Close gives the index back.
+// Close closes the file of the index.
 func (p *People) Close() error {
 	if p == nil || p.file == nil {
 		return nil
@@ -43,11 +43,10 @@ func (p *People) Close() error {
 	return p.file.Close()
 }
 
-// OpenPeople reads the tables of known people and of those who object; nil if the
-// configuration has none. The index of known people is a file without a name in
-// the folder beside the output, near: it ends with the process, however that
-// ends, and nobody else can open it. Of an archive, in, the files of a bulk export of FHIR
-// that hold patients, relatives or staff are read as such a table as well.
+// OpenPeople reads the tables of known people and of objectors; it returns nil if the configuration names none. The
+// index of known people is an unnamed file in the folder near, beside the output: it vanishes with the process, and no
+// other process can open it. The patients, relatives and staff of a FHIR bulk export among the files in are read as
+// such a table, too.
 func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 	exports := peopleFiles(in)
 	if c.People.Table == "" && c.People.Exclude == "" && c.Resolve.Spans == "" && len(exports) == 0 {

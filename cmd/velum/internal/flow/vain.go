@@ -9,8 +9,8 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// Vain counts what a run with an inverse model masks of the words that safe lists
-// have: what the reader lost for nothing, as far as lists tell.
+// Vain counts the words that an inverse model masks although a list of safe words has them, as a lower bound of what
+// readers lose without need.
 type Vain struct {
 	lock  sync.Mutex
 	words *inverse.Vain // nil: nothing
@@ -19,7 +19,7 @@ type Vain struct {
 // vainForms is how many forms of a unit are kept.
 const vainForms = 40
 
-// Take notes what was counted, and begins again.
+// Take moves the counts into to and resets them.
 func (v *Vain) Take(to *tally.Counts) {
 	v.lock.Lock()
 	defer v.lock.Unlock()

@@ -27,8 +27,7 @@ func (f *Flow) vetted() []pipeline.Step {
 // at all ids.
 const vettedUnits = 16
 
-// Vet refuses an archive whose ids, names of files or names of folders would stand in the
-// public tree and say who somebody is.
+// Vet returns an error if note ids, file names or folder names that would stand in the public tree identify a person.
 func Vet(ctx context.Context, c *option.Config, a *archive.Archive) error {
 	err := VetNames(c, a)
 	if err == nil && c.Read.IDs == "keep" && !a.HasDocuments() { // documents are vetted one by one
@@ -37,7 +36,7 @@ func Vet(ctx context.Context, c *option.Config, a *archive.Archive) error {
 	return err
 }
 
-// VetNames looks at the names of files and folders alone.
+// VetNames is Vet for file and folder names only.
 func VetNames(c *option.Config, a *archive.Archive) error {
 	o, err := ReadOptions(c)
 	if err != nil || c.Read.IDs == "verbatim" {
@@ -59,7 +58,7 @@ func VetNames(c *option.Config, a *archive.Archive) error {
 
 const keyIDs = "write a keyed code in place of the id: read.ids: keyed, with a key.file"
 
-// IDsHold says what is wrong with a column of ids that holds what.
+// IDsHold returns the error for an id column that holds identifying values; what names their kind.
 func IDsHold(column, where, what string) error {
 	return refused(fmt.Sprintf("read.columns.id: column %q%s", column, where), what, keyIDs)
 }
