@@ -1,6 +1,6 @@
 package main
 
-// Set by the linker, see the Makefile.
+// Variables that the linker sets; see the Makefile.
 var (
 	version  = "dev"
 	revision = ""

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Build describes the parts that a binary was made from.
+// Build describes the binary: version, commit, Go version and platform.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -15,7 +15,7 @@ type Build struct {
 	Platform string `json:"platform"`
 }
 
-// NewBuild is this binary. A commit that the linker does not know, "", is that of Go's own record.
+// NewBuild describes this binary. If commit is "", the commit is taken from Go's build information.
 func NewBuild(version, commit string) Build {
 	b := Build{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -33,7 +33,7 @@ func NewBuild(version, commit string) Build {
 	return b
 }
 
-// String is the line of `velum --version`.
+// String returns the line that `velum --version` prints.
 func (b Build) String() string {
 	from := ""
 	if b.Commit != "" {

@@ -11,13 +11,13 @@ import (
 	"github.com/velum-health/velum/models/tag/tagger"
 )
 
-// ModelOptions say what to look at.
+// ModelOptions holds the arguments of `velum model inspect`.
 type ModelOptions struct {
 	Neighbours string // a word, for a file of vectors
 	Top        int    // how many neighbours
 }
 
-// Model looks into the model of the configuration.
+// Model prints the header and the features of the model in the configuration.
 func Model(_ context.Context, c *console.Console, cfg *option.Config, f *ModelOptions) error {
 	if file, ok, err := openVectors(cfg.Tag.Model); err != nil {
 		return err

@@ -20,10 +20,10 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// MaxBad is the share of a list's rows that may be left out, if nobody says another.
+// MaxBad is the default for the share of a list's rows that may be invalid and skipped.
 const MaxBad = 0.01
 
-// ListOptions say what becomes of the lists.
+// ListOptions holds the arguments of `velum teach gazetteer`: lists to compile, or a compiled file to look words up in.
 type ListOptions struct {
 	Lists     []string // [CLASS=]LIST[,LIST...][?key=value&...], to compile
 	File      string   // compiled lists, to look into
@@ -179,7 +179,7 @@ func (b *building) save() error {
 	}, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
 }
 
-// List prints what a file holds, or what it knows of words.
+// List prints statistics of a file of compiled lists, or its entries for some words.
 func List(_ context.Context, c *console.Console, f *ListOptions) error {
 	t, err := files.OpenTable(f.File)
 	if err != nil {

@@ -37,10 +37,10 @@ var checkups = []func(dir string) finding{
 	checkCPU, checkMemory, checkSpace, checkSync, checkHardening,
 }
 
-// MachineOptions name the folder that a run would write to.
+// MachineOptions names the folder that a run would write to.
 type MachineOptions struct{ Path string }
 
-// Machine looks at this machine and prints what it finds.
+// Machine checks memory, processor, disk and hardening of this machine and prints the results.
 func Machine(_ context.Context, c *console.Console, o *MachineOptions) error {
 	var all []finding
 	for _, check := range checkups {

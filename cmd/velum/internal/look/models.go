@@ -1,6 +1,6 @@
-// Package look describes a machine (`velum check machine`), compiled lists of names (`velum teach gazetteer`), and
-// models, vectors of words among them (`velum model list`, `inspect`). It also compiles lists and puts a model into
-// use (`promote`, `rollback`). In come paths, out go tables for people and JSON for programs.
+// Package look implements verbs that describe something: the machine (`velum check machine`), compiled name lists
+// (`velum teach gazetteer`), models and word vectors (`velum model list`, `inspect`). It also compiles lists and
+// promotes models (`promote`, `rollback`). It reads paths, and prints tables or JSON.
 package look
 
 import (
@@ -28,13 +28,13 @@ import (
 	"github.com/velum-health/velum/pipeline/promote"
 )
 
-// ModelsOptions name a folder of promoted models, and a model to promote.
+// ModelsOptions names a folder of promoted models, and a model to promote.
 type ModelsOptions struct {
 	Models, File string
 	Force        bool // promote it even if it masks less
 }
 
-// Rollback puts the model before into use again.
+// Rollback puts the previously promoted model of a folder into use again.
 func Rollback(_ context.Context, c *console.Console, o *ModelsOptions) error {
 	back, err := (&promote.Folder{Dir: o.Models}).Rollback()
 	if err != nil {
@@ -43,8 +43,8 @@ func Rollback(_ context.Context, c *console.Console, o *ModelsOptions) error {
 	return promotedTo(c, o.Models, "rollback", back.SHA256)
 }
 
-// Promote puts a model, a file or one of the binary's, into use in a folder. One
-// that masks less than the one in use is refused unless it is forced.
+// Promote puts a model file or an embedded model into use in a folder. It refuses a model with a lower masking recall
+// than the one in use, unless forced.
 func Promote(_ context.Context, c *console.Console, cfg *option.Config, o *ModelsOptions) error {
 	data, err := flow.ModelData(o.File)
 	if err != nil {
@@ -139,7 +139,7 @@ func (m *modelInfo) describe(f *modelfile.File, err error) {
 	}
 }
 
-// Models prints the embedded models and those of a folder, if one is named.
+// Models prints the embedded models, and the models of a folder if one is named.
 func Models(_ context.Context, c *console.Console, o *ModelsOptions) error {
 	all, err := listModels(o.Models)
 	if err != nil {

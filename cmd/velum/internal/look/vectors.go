@@ -40,7 +40,7 @@ func inspectVectors(c *console.Console, f *embed.File, word string, n int) error
 	return DescribeVectors(c.Out, f)
 }
 
-// DescribeVectors prints what a file of vectors says of itself.
+// DescribeVectors prints the header of a file of word vectors.
 func DescribeVectors(out io.Writer, f *embed.File) error {
 	h := f.Header()
 	_, err := fmt.Fprintf(out, "%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",

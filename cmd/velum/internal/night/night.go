@@ -1,5 +1,6 @@
-// Package night is `velum run` as a timer starts it: nothing is said while all is well, and a mail's worth of text when somebody has
-// to look. It makes the key that the configuration names, and writes what starts it: units of systemd, a line for cron, a CronJob.
+// Package night implements `velum night`, a run that a timer starts. It prints nothing if all is well, and the text of
+// an e-mail if somebody has to act. It also creates the key that the configuration names, and writes the files that
+// start it: systemd units, a crontab line or a Kubernetes CronJob.
 package night
 
 import (
@@ -25,7 +26,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Options holds the arguments of a night beside the configuration.
+// Options holds the arguments of `velum night` beside the configuration.
 type Options struct {
 	run.Options
 	Every  time.Duration // it stays, and looks at the archive again after so long; 0: once
@@ -33,8 +34,8 @@ type Options struct {
 	Config string        // file of the configuration, for Timer
 }
 
-// Run masks what is new of the archive. It ends with the error of the run; a night with nothing to do is no error, and
-// a report whose light is red is one.
+// Run masks the new notes of the archive and returns the error of the run. Having nothing to do is no error; a report
+// with a red verdict is one.
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	if o.Timer != "" {
 		return o.write(c)

@@ -13,7 +13,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Timers lists the ways to start a night, with the files that are written for it and the commands that put them into place.
+// Timers maps each kind of timer (systemd, cron, Kubernetes) to the files that are written for it and the commands that
+// install them.
 var Timers = map[string]struct {
 	files []string
 	next  string

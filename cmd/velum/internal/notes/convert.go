@@ -1,5 +1,5 @@
-// Package notes is what the verbs on single files of notes do: convert, tag,
-// reveal, synth. In comes a file or folder of notes, out goes another.
+// Package notes implements the verbs on single files of labelled notes: convert, tag, reveal and synth. Each reads a
+// file or folder and writes another.
 package notes
 
 import (
@@ -22,8 +22,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Options holds the files and formats that `velum teach convert` reads and writes; `velum model tag` and `velum
-// reveal` have the same.
+// Options holds the files and formats of `velum teach convert`, `velum model tag` and `velum reveal`.
 type Options struct {
 	In, From, Out, To string
 	UnitIn, UnitOut   string // what offsets count
@@ -44,7 +43,7 @@ func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions,
 	return r, w, nil
 }
 
-// Convert writes labelled notes in another format.
+// Convert reads labelled notes and writes them in another format.
 func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	r, w, err := f.text(cfg)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Counted is a sink that counts what passes.
+// Counted is a sink that counts the notes and spans that it passes on, and the unreadable notes by reason.
 type Counted struct {
 	write.Text
 	*console.Progress

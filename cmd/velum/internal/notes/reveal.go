@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 )
 
-// Reveal opens the values that the operator encrypt has sealed, under their key.
+// Reveal decrypts the values that the operator encrypt has put into masked notes, with their key.
 func Reveal(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	r, w, err := f.text(cfg)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// SynthOptions say which notes to generate, and where to.
+// SynthOptions says which notes to generate, and where to write them.
 type SynthOptions struct {
 	Notes    synth.Options
 	Split    string // train or test
@@ -25,7 +25,7 @@ type SynthOptions struct {
 	Months   int // of an archive
 }
 
-// Synth generates notes with gold spans.
+// Synth generates invented notes with gold spans.
 func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	f.Notes.Columns, f.Notes.Split = true, synth.Test
 	if f.Split == synth.Train.String() {
@@ -87,7 +87,7 @@ func newArchive(dir string, notes int64, months int) (*archive, error) {
 	return &archive{draft: draft, notes: notes, months: months, gold: gold}, nil
 }
 
-// Put writes the batch into the month that its first note belongs to.
+// Put writes the batch into the file of the month of its first note.
 func (a *archive) Put(b *pipeline.Batch) error {
 	month := 1 + int(a.put*int64(a.months)/max(a.notes, 1))
 	if month != a.month {
@@ -113,10 +113,10 @@ func (a *archive) open(month int) error {
 	return nil
 }
 
-// Skipped returns how many notes the gold file could not hold.
+// Skipped returns the number of notes that the format of the gold file could not represent.
 func (a *archive) Skipped() int { return a.gold.Skipped() }
 
-// Close ends the open month and the gold, and gives the archive its name.
+// Close finishes the file of the month and the gold file, and renames the draft folder to its final name.
 func (a *archive) Close() error {
 	var err error
 	if a.file != nil {
@@ -128,7 +128,7 @@ func (a *archive) Close() error {
 	return a.draft.Commit()
 }
 
-// Abort removes what is unfinished.
+// Abort removes the unfinished files.
 func (a *archive) Abort() {
 	if a.file != nil {
 		a.file.Abort()

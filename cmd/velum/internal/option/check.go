@@ -53,7 +53,7 @@ func (k *checker) note(key, message, hint string) {
 	k.mistakes = append(k.mistakes, k.Mistake(key, message, hint))
 }
 
-// Mistake returns a mistake of an option, at the place where it was set.
+// Mistake returns a mistake about an option, with the place where the option was set.
 func (c *Config) Mistake(key, message, hint string) exit.Mistake {
 	from := c.origins[key]
 	return exit.Mistake{File: from.from, Line: from.at.line, Column: from.at.column, Key: key, Message: message, Hint: hint}
@@ -122,7 +122,7 @@ func (k *checker) shares() {
 	}
 }
 
-// Recheck is after how long the output is read again; less than 0: never.
+// Recheck returns the interval after which a run reads its output again to check it; a negative value means never.
 func (c *Config) Recheck() time.Duration {
 	after, _ := interval(c.Run.Recheck)
 	return after

@@ -7,8 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddFlag adds a flag that sets the option key. What is wrong with its value is
-// reported with all other mistakes when the configuration is loaded.
+// AddFlag adds a flag that sets the option key. An invalid value is reported by Load, together with all other mistakes.
 func (s *Sources) AddFlag(flags *pflag.FlagSet, name, key string) {
 	o := find(table(), key)
 	if o == nil {
@@ -44,7 +43,7 @@ func (v *optionValue) Set(s string) error {
 	return nil
 }
 
-// String returns what was given last; "" before.
+// String returns the last value given on the command line, or "".
 func (v *optionValue) String() string {
 	last := ""
 	for _, f := range v.sources.flags {
@@ -96,7 +95,7 @@ func (v setValue) String() string        { return "" }
 func (v setValue) Type() string          { return "key=value" }
 func (v setValue) Append(s string) error { return v.Set(s) }
 
-// GetSlice returns all that was given. With Append, which is Set, and Replace it makes a pflag.SliceValue.
+// GetSlice returns all values given with --set. Together with Append and Replace it implements pflag.SliceValue.
 func (v setValue) GetSlice() (all []string) {
 	for _, f := range v.sources.flags {
 		if f.name == "--set "+f.key {
@@ -106,7 +105,7 @@ func (v setValue) GetSlice() (all []string) {
 	return all
 }
 
-// Replace is Set of each: what was set before stays.
+// Replace calls Set for each value. Unlike pflag asks, it keeps values that were set before.
 func (v setValue) Replace(all []string) (err error) {
 	for _, s := range all {
 		err = errors.Join(err, v.Set(s))

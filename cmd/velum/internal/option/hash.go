@@ -11,11 +11,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Hash names what the configuration does to the output: equal hashes, model
-// and input give equal bytes. Only options that shape the output count;
-// workers, memory and limits do not, so that changing them repeats no work.
-// Files that options name count by content. The model's own digest is the
-// caller's to add.
+// Hash returns a digest of everything in the configuration that affects the bytes of the output: with equal hashes,
+// equal models and equal input the output is equal. Options such as workers, memory and limits do not count. Files that
+// options name count by content. The caller adds the digest of the model.
 func (c *Config) Hash() (string, error) {
 	h := sha256.New()
 	err := c.shaping(func(key, text string) { fmt.Fprintf(h, "%s=%s\n", key, text) })
@@ -32,8 +30,8 @@ func (c *Config) Hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Shaping returns a digest of each option that shapes the output, to tell which of them
-// are others.
+// Shaping returns a digest of each option that affects the output, so that two configurations can be compared option by
+// option.
 func (c *Config) Shaping() (map[string]string, error) {
 	all := map[string]string{}
 	err := c.shaping(func(key, text string) {

@@ -22,7 +22,7 @@ type origin struct {
 	at   place  // in the file or profile
 }
 
-// String names the place as editors know it.
+// String formats the place as editors expect it.
 func (o origin) String() string {
 	if o.at.line > 0 {
 		return fmt.Sprintf("%s:%d", o.from, o.at.line)
@@ -30,13 +30,11 @@ func (o origin) String() string {
 	return o.from
 }
 
-// Given tells whether somebody set the option: it does not have its built-in
-// value by default.
+// Given reports whether a user, policy or profile has set the option, so that it is not the built-in default.
 func (c *Config) Given(key string) bool { return c.origins[key].from != "built-in" }
 
-// Sources is where values come from. Flags go before the environment, that
-// before the file, that before what the policy wants, that before the profile, that
-// before the built-in values.
+// Sources holds the places that values come from. The order of precedence is: flags, environment, plan, file, policy,
+// profile, built-in values.
 type Sources struct {
 	File  string        // --config; "" takes VELUM_CONFIG
 	Env   []string      // as os.Environ returns it
@@ -44,7 +42,7 @@ type Sources struct {
 	flags []textSetting // in the order of the command line
 }
 
-// With returns the sources with some more options set, KEY=VALUE each: they go first.
+// With returns a copy of the sources with further settings KEY=VALUE, which take precedence over all others.
 func (s Sources) With(settings []string) Sources {
 	s.flags = slices.Clip(s.flags) // what is added is a copy's own
 	_ = setValue{&s}.Replace(settings)
@@ -108,7 +106,7 @@ func Load(s Sources) (*Config, error) {
 // maxFile bounds a file of YAML, whatever it is: of a device no size is known.
 const maxFile = 1 << 20
 
-// MaxNamed bounds any other file that an option names and that is read whole.
+// MaxNamed is the largest size in bytes of a file that an option names and that is read as a whole.
 const MaxNamed = 64 << 20
 
 // files tells which options name what is no plain file, or none of a size that such
@@ -140,8 +138,8 @@ func (c *Config) files() []exit.Mistake {
 	return k.mistakes
 }
 
-// NotPlain tells why a path is not read; "" if it is a file of at most so many
-// bytes, a folder, or not there, which is said where it is opened.
+// NotPlain returns why a path must not be read as a file: it is a device, or larger than most bytes. It returns "" for
+// a regular file, a folder or a missing path; a missing path is reported when it is opened.
 func NotPlain(path string, most int64) string {
 	info, err := os.Stat(path)
 	switch {

@@ -236,8 +236,7 @@ func find(options []option, key string) *option {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// KeyNamed returns the one option whose key, or its last word, is name; "" if
-// there is none or more than one.
+// KeyNamed returns the key whose full name or last component is name; "" if no option or more than one matches.
 func KeyNamed(name string) string {
 	var found []string
 	for _, o := range table() {

@@ -16,8 +16,8 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 )
 
-// Operators returns the operators of every category, indexed by
-// pipeline.Category: the policy's, changed by mask.operators.
+// Operators returns the chain of operators of each category, indexed by pipeline.Category: those of the policy, changed
+// by mask.operators.
 func (c *Config) Operators() ([]*mask.Chain, error) {
 	byCategory, wrong := c.policy()
 	if len(wrong) > 0 {
@@ -38,7 +38,7 @@ func (c *Config) Operators() ([]*mask.Chain, error) {
 	return chains, nil
 }
 
-// Dates says how the policy moves dates; "" if it does not.
+// Dates returns how the policy shifts dates; "" if it does not.
 func (c *Config) Dates() (string, error) {
 	chains, err := c.Operators()
 	for _, chain := range chains {
@@ -49,8 +49,7 @@ func (c *Config) Dates() (string, error) {
 	return "", err
 }
 
-// Imitated returns the categories whose values the policy replaces by what looks
-// like values.
+// Imitated returns the categories whose values the policy replaces by realistic values rather than placeholders.
 func (c *Config) Imitated() (all []pipeline.Category, err error) {
 	chains, err := c.Operators()
 	for i, chain := range chains {
@@ -61,7 +60,7 @@ func (c *Config) Imitated() (all []pipeline.Category, err error) {
 	return all, err
 }
 
-// Strategies returns the strategies of surrogates, by category.
+// Strategies returns how surrogates are chosen, by category.
 func (c *Config) Strategies() (map[string]string, error) {
 	chains, err := c.Operators()
 	all := map[string]string{}
@@ -128,7 +127,8 @@ func (l *loader) policyOptions() {
 	}
 }
 
-// DropPolicy sets what the policy wants of a section back, and tells whether there was something.
+// DropPolicy resets the options of a section that the policy has set to their built-in values, and reports whether
+// there were any.
 func (c *Config) DropPolicy(section string) (dropped bool) {
 	for _, o := range c.options() {
 		if strings.HasPrefix(o.key, section+".") && strings.HasPrefix(c.origins[o.key].from, "policy ") {
@@ -188,8 +188,7 @@ func (k *checker) anonymity() {
 	}
 }
 
-// ParseAudited reads "3/1000": of so many values that were there so many were
-// missed.
+// ParseAudited parses MISSED/TOTAL, as in "3/1000": an audit found that so many of so many values were missed.
 func ParseAudited(text string) (missed, of int, ok bool) {
 	a, b, found := strings.Cut(text, "/")
 	missed, err1 := strconv.Atoi(strings.TrimSpace(a))

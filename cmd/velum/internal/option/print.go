@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Print writes the configuration as YAML that velum reads back, with the
-// origin of each value, and with reasons if asked.
+// Print writes the configuration as YAML that velum can read back, with the origin of each value; with reasons, also
+// why each default was chosen.
 func (c *Config) Print(w io.Writer, reasons bool) error {
 	var b bytes.Buffer
 	var open []string // sections that the last key stood in
@@ -58,7 +58,7 @@ func wrap(s string, width int) []string {
 	return append(lines, line)
 }
 
-// PrintJSON prints it for machines.
+// PrintJSON writes the configuration as JSON.
 func (c *Config) PrintJSON(w io.Writer) error {
 	type entry struct {
 		Key    string `json:"key"`
@@ -76,8 +76,8 @@ func (c *Config) PrintJSON(w io.Writer) error {
 	return e.Encode(all)
 }
 
-// Portable writes the options that somebody has set, as a file of YAML would have
-// them, in JSON: whoever takes them up as Sources.Plan, wherever it stands, has the same.
+// Portable returns the options that are not built-in defaults as JSON in the structure of the YAML file. A process on
+// another machine that passes it as Sources.Plan gets the same configuration.
 func (c *Config) Portable() ([]byte, error) {
 	all := map[string]any{}
 	for _, o := range c.options() {
@@ -155,7 +155,7 @@ func pairs[V any](m map[string]V, text func(V) string) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-// QuoteYAML quotes what YAML might take for something else than text.
+// QuoteYAML quotes a text that YAML might take for another type.
 func QuoteYAML(s string) string {
 	if isWord(s) {
 		return s

@@ -22,9 +22,8 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Config is every option, in the order in which the notes meet them. What an
-// option means and why it has its default stands in the table below, and only
-// there: help, schema, printing and checking are made from it.
+// Config holds all options, in the order in which notes pass the stages. The table below documents each option and its
+// default; help, schema, printing and checking are generated from it.
 type Config struct {
 	Profile  string
 	Read     Read
@@ -76,13 +75,13 @@ type Read struct {
 	SHA256       string
 }
 
-// Columns is the columns of the input by their use.
+// Columns names the columns of the input by their use.
 type Columns struct {
 	ID                          []string
 	Text, Patient, Date, Center string
 }
 
-// Tag is the model and how it tags.
+// Tag holds the options of the tagger: the model and its recall.
 type Tag struct {
 	Model  string
 	Recall float64
@@ -92,7 +91,8 @@ type Tag struct {
 	Gazetteers []string
 }
 
-// Inverse are the thresholds of an inverse model, which masks all that is not known to be safe, and what trains one.
+// Inverse holds the options of the inverse model, which masks every word that is not known to be safe: its thresholds,
+// its lists, and how it is trained.
 type Inverse struct {
 	Dial    float64
 	Low     float64
@@ -102,12 +102,12 @@ type Inverse struct {
 	Learner string
 }
 
-// Patterns is which patterns are looked for.
+// Patterns holds the options of pattern matching.
 type Patterns struct {
 	Use bool
 }
 
-// People is who is known, and who objects.
+// People holds the tables of known people and of people who object.
 type People struct {
 	Table   string
 	Columns map[string]string
@@ -117,7 +117,7 @@ type People struct {
 	Others    []string
 }
 
-// Resolve holds the options of the decision about candidates.
+// Resolve holds the options of stages/resolve, which turns candidates into spans.
 type Resolve struct {
 	Always     []string
 	AlwaysFile string
@@ -131,7 +131,7 @@ type Resolve struct {
 	Spans      string
 }
 
-// Mask holds the options of replacing a span.
+// Mask holds the options of the operators that replace spans.
 type Mask struct {
 	Policy    string
 	Operators map[string]string
@@ -146,7 +146,7 @@ type Mask struct {
 	Recipients, Again, Ledger string // of releases
 }
 
-// Anonymity is k-anonymity.
+// Anonymity holds the options of k-anonymity.
 type Anonymity struct {
 	K, L     int
 	T        float64
@@ -156,7 +156,7 @@ type Anonymity struct {
 	Releases string
 }
 
-// Choose is the selection set and the curators' list.
+// Choose holds the options of the selection set and the curators' list.
 type Choose struct {
 	Use           bool
 	MinConfidence float64
@@ -165,7 +165,7 @@ type Choose struct {
 	Review        int
 }
 
-// Gate holds the bounds on what an output may give away.
+// Gate holds the limits above which an output is refused: probability of a leak, findings of attacks, drift.
 type Gate struct {
 	Missed  map[string]string
 	Attacks string
@@ -173,7 +173,7 @@ type Gate struct {
 	Drift   bool
 }
 
-// Write is the output.
+// Write holds the options of the output files.
 type Write struct {
 	RowGroupRows   int
 	Spans          bool
@@ -181,7 +181,7 @@ type Write struct {
 	MaxQuarantined float64
 }
 
-// Run is the run as a whole.
+// Run holds the options of the run as a whole: workers, memory, time limits.
 type Run struct {
 	Workers     int
 	Units       int
@@ -193,7 +193,7 @@ type Run struct {
 	Recheck     string
 }
 
-// Report is the pages that say what came out.
+// Report holds the options of the report pages.
 type Report struct {
 	Lang     string
 	Expected float64
@@ -202,7 +202,7 @@ type Report struct {
 	ReadSeconds int
 }
 
-// Train is training.
+// Train holds the options of training a tagger.
 type Train struct {
 	Template, Scheme     string
 	L2, L1, Bias         float64
@@ -210,10 +210,10 @@ type Train struct {
 	Clusters             []string
 }
 
-// SVM is how the hyperplanes of an SVM are found.
+// SVM holds the options of training a support vector machine.
 type SVM struct{ Cost float64 }
 
-// Network is the architecture and the training of a network.
+// Network holds the architecture and the training options of a neural network.
 type Network struct {
 	Variant string
 	Units   int
@@ -225,7 +225,7 @@ type Network struct {
 	Seed    int
 }
 
-// Ensemble holds the options of putting several taggers together.
+// Ensemble holds the options of combining several taggers.
 type Ensemble struct {
 	Mode      string
 	Members   []string
@@ -234,7 +234,7 @@ type Ensemble struct {
 	Bias      float64
 }
 
-// Learn is self-learning.
+// Learn holds the options of self-learning.
 type Learn struct {
 	In     []string
 	Gold   []string
@@ -247,11 +247,10 @@ type Learn struct {
 	Again  bool // the archive comes again when it ends, without the notes that were taken; no option
 }
 
-// Key is the secret key.
+// Key names the file of the secret key.
 type Key struct{ File string }
 
-// Workers of each heavy stage: what the configuration says, else one a core
-// that Go may use.
+// Workers returns the number of workers of each heavy stage: the option, or the number of cores that Go may use.
 func (c *Config) Workers() int {
 	if c.Run.Workers > 0 {
 		return c.Run.Workers
@@ -259,10 +258,10 @@ func (c *Config) Workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Text returns the value of an option as `velum run options` shows it.
+// Text returns the value of an option as text, as `velum run options` shows it.
 func (c *Config) Text(key string) string { return find(c.options(), key).text() }
 
-// Each calls do with every key, its value, and whether it shapes the output, in the order of printing.
+// Each calls do for every option in printing order, with its key, its value as text, and whether it affects the output.
 func (c *Config) Each(do func(key, text string, shapes bool)) {
 	for _, o := range c.options() {
 		do(o.key, o.text(), o.shapes)
@@ -364,7 +363,7 @@ func bind(options []option, c *Config) []option {
 // options binds every key to its place in c.
 func (c *Config) options() []option { return bind(table(), c) }
 
-// LabelNames are the names of the categories of a built-in label set.
+// LabelNames returns the names of the categories of a built-in label set.
 func LabelNames(set string) []string {
 	s, err := pipeline.Labels(set)
 	if err != nil {

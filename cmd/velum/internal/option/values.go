@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Keys are the keys of all options, in the order of printing.
+// Keys returns the keys of all options in printing order.
 func Keys() (keys []string) {
 	for _, o := range table() {
 		keys = append(keys, o.key)
@@ -24,8 +24,7 @@ func KeyOf(f *pflag.Flag) string {
 	return ""
 }
 
-// Values are the values that the option may have; none where they are numbers,
-// files or words of one's own.
+// Values returns the possible values of an option; none if it takes numbers, files or free text.
 func Values(key string) []string {
 	o := find(table(), key)
 	if o == nil {
@@ -40,7 +39,7 @@ func Values(key string) []string {
 	return o.allowed
 }
 
-// TakesFile tells whether a value of the option may be a path.
+// TakesFile reports whether a value of the option may be a path.
 func TakesFile(key string) bool {
 	o := find(table(), key)
 	return o != nil && (o.file || o.nameOr)
@@ -72,7 +71,7 @@ func parseSize(s string) (size, bool) {
 	return 0, false
 }
 
-// String returns the size in the largest unit that divides it.
+// String returns the size in the largest binary unit that divides it.
 func (s size) String() string {
 	for i, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
 		if unit := size(1) << (40 - 10*i); s >= unit && s%unit == 0 {

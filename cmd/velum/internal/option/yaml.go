@@ -279,8 +279,8 @@ func isSection(options []option, key string) bool {
 	return slices.ContainsFunc(options, func(o option) bool { return strings.HasPrefix(o.key, key+".") })
 }
 
-// ReadTexts reads a file of YAML in which some of these keys stand, each with a text or with nothing. wrong says what is
-// wrong with a text, "" if nothing. Every mistake is named by its place.
+// ReadTexts reads a YAML file of keys with text values; values may be empty. wrong checks a value and returns the
+// problem, "" if there is none. Every mistake is reported with its place.
 func ReadTexts(file string, keys []string, wrong func(key, text string) string) (map[string]string, error) {
 	data, err := readBounded(file)
 	if err != nil {

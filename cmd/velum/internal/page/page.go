@@ -1,6 +1,5 @@
-// Package page writes pages in three languages: their words and numbers, the style
-// that all share, and templates of one file that needs nothing else: no network,
-// no script, no font. html/template escapes everything that comes from outside.
+// Package page renders HTML pages in three languages: texts, number formats, the common style, and self-contained
+// templates without network access, scripts or fonts. html/template escapes all values from outside.
 package page
 
 import (
@@ -17,18 +16,18 @@ import (
 //go:embed style.gohtml
 var stylePage string
 
-// A Page is the template of a page in any language.
+// A Page is an HTML template that can be rendered in each language.
 type Page struct{ parsed func() *template.Template }
 
-// New is a template that is parsed when it is written for the first time. What it
-// calls t, plural, percent and so on is of the language that it is written in.
+// New returns a Page that parses text on first use. The template functions (t, plural, percent and others) are bound to
+// the language when it is rendered.
 func New(name, text string) *Page {
 	return &Page{sync.OnceValue(func() *template.Template {
 		return template.Must(template.Must(template.New(name).Funcs(Language(0).funcs()).Parse(stylePage)).Parse(text))
 	})}
 }
 
-// Write returns the page of a view.
+// Write renders the page for a view in a language.
 func (p *Page) Write(l Language, view any) ([]byte, error) {
 	t, err := p.parsed().Clone()
 	if err != nil {
@@ -75,8 +74,7 @@ func whole(n any) int64 {
 	return n.(int64)
 }
 
-// Thousands writes a number in groups of three, with the narrow space that
-// all three languages of the readers take.
+// Thousands formats a number in groups of three digits separated by a narrow space, which all three languages accept.
 func Thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	var b strings.Builder
@@ -103,7 +101,7 @@ func percent(share float64) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, ".00"), ".0") + "\u202f%"
 }
 
-// Shown writes a figure of a comparison.
+// Shown formats a figure of a comparison: as a plain number for spans and confidence, else as a percentage.
 func (l Language) Shown(what string, x float64) string {
 	switch what {
 	case "spans", "confidence":

@@ -9,9 +9,8 @@ import (
 //go:embed said.txt
 var saidText string
 
-// Said returns what another package says of a file, a column or the dates, in the
-// language of the page: log and manifest have it in English. What the table does not
-// know stays as it is there.
+// Said translates a sentence that another package has made about a file, a column or dates into the language of the
+// page. Logs and manifests keep the English sentence. A sentence without a translation is returned unchanged.
 func (l Language) Said(text string) string {
 	if l == 0 {
 		return text

@@ -10,15 +10,15 @@ import (
 
 var languageCodes = [...]string{"en", "es", "ca"}
 
-// Language writes the words and numbers of a page.
+// Language formats the words and numbers of a page in one language; the zero value is English.
 type Language int
 
-// LanguageOf returns the language of that code, English for another.
+// LanguageOf returns the language with that code, or English if there is none.
 func LanguageOf(code string) Language { return Language(max(slices.Index(languageCodes[:], code), 0)) }
 
 func (l Language) String() string { return languageCodes[l] }
 
-// Text returns a text of the table with its arguments put in.
+// Text returns the text for key, with its arguments inserted.
 func (l Language) Text(key string, args ...any) string {
 	row, ok := words()[key]
 	if !ok {
@@ -30,14 +30,13 @@ func (l Language) Text(key string, args ...any) string {
 	return fmt.Sprintf(row[l], args...)
 }
 
-// Known tells whether the table has a text of that name.
+// Known reports whether there is a text for key.
 func Known(key string) bool {
 	_, ok := words()[key]
 	return ok
 }
 
-// Plural writes a number with what it counts: "3 notes". Nouns stand in the
-// table as "note|notes".
+// Plural formats a count with its noun in the right number: "3 notes". The nouns are texts of the form "note|notes".
 func (l Language) Plural(n int64, noun string) string {
 	one, many, _ := strings.Cut(l.Text(noun), "|")
 	if n != 1 {
@@ -46,15 +45,15 @@ func (l Language) Plural(n int64, noun string) string {
 	return Thousands(n) + " " + one
 }
 
-// Percent writes a share with three significant digits, or two of a small one.
+// Percent formats a share as a percentage with three significant digits, or two for a small one.
 func (l Language) Percent(share float64) string { return l.decimal(percent(share)) }
 
-// Number writes a number with so many digits behind the point.
+// Number formats a number with the given count of decimals.
 func (l Language) Number(x float64, digits int) string {
 	return l.decimal(strings.Replace(fmt.Sprintf("%.*f", digits, x), "-", "\u2212", 1))
 }
 
-// Interval writes a share and the ends of its interval: "0.94 [0.92, 0.95]".
+// Interval formats a share with the ends of its interval: "0.94 [0.92, 0.95]".
 func (l Language) Interval(x float64, ends [2]float64, digits int) string {
 	between := ", "
 	if l != 0 {
@@ -96,7 +95,7 @@ func blocks(table string) (all [][]string) {
 	return all
 }
 
-// Under are the texts whose keys begin so, by what follows.
+// Under returns the texts whose keys begin with begin, by the rest of the key.
 func (l Language) Under(begin string) map[string]string {
 	all := map[string]string{}
 	for key, row := range words() {

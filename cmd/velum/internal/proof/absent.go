@@ -32,11 +32,9 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// Absent proves that no note of people who object, or whom the output remembers as forgotten
-// or objecting, is in the output whose trees are dir and private ("": beside it). It goes
-// another way than the run: the archive is read again as it stands, ids are compared as their
-// bytes, as their letters and digits, and as what is near, the bytes of whole documents are
-// searched for them, and the masked parts say which rows they have.
+// Absent checks that no note of a person who objects, or whom the output lists as forgotten or objecting, is in the
+// output. It does not rely on the run: it reads the archive again, compares patient ids as bytes, as letters and
+// digits, and by similarity, searches whole documents for the ids, and takes the rows from the masked parts.
 func Absent(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	a, cfg, err := search(ctx, load, o)
 	if err != nil {
@@ -78,8 +76,8 @@ func search(ctx context.Context, load func() (*option.Config, error), o *Options
 	return a, cfg, a.look(ctx, cfg, o.In, private)
 }
 
-// Masked counts for Absent: how many notes of the archive are of people who object,
-// and how many of these, or of nobody, are in the output.
+// Masked returns how many notes of the archive belong to people who object, and how many of these, or of notes without
+// a patient id, are in the output.
 func Masked(ctx context.Context, load func() (*option.Config, error), o *Options) (notes, masked int64, err error) {
 	a, _, err := search(ctx, load, o)
 	if err != nil {

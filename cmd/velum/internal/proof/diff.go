@@ -23,7 +23,7 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// DiffOptions say which two outputs, and where the places go.
+// DiffOptions names the two outputs to compare, and the file for the differences.
 type DiffOptions struct {
 	Before, After string
 	Places        string // file of the places that differ, a line of JSON each; "" for none
@@ -63,8 +63,8 @@ type place struct {
 	Text   string `json:"text,omitempty"`
 }
 
-// Diff prints what is hidden now and was not, and what is readable now and was
-// not, between two outputs over the same notes.
+// Diff compares two outputs of the same notes and prints which spans are masked only in the second one, and which only
+// in the first.
 func Diff(ctx context.Context, c *console.Console, o *DiffOptions) error {
 	before, err := openOutput(o.Before)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Leaks states the proof that reading a sample gives.
+// Leaks states what reading a sample proves: the number of notes read, the leaks found, and an upper bound of the leak
+// rate.
 type Leaks struct {
 	Kind       string  `json:"message_type"`
 	Read       int64   `json:"read"` // as given, or as needed for Rate
@@ -37,7 +38,8 @@ type Leaks struct {
 	Others int64 `json:"other_readings,omitempty"` // of the same output, recorded before
 }
 
-// Solve completes the proof.
+// Solve checks the fields and computes those that follow from the others: the bound, or the notes to read for a wanted
+// rate.
 func (l *Leaks) Solve() error {
 	l.Kind = "proof"
 	if l.Confidence <= 0 || l.Confidence >= 1 {
@@ -58,9 +60,9 @@ func (l *Leaks) Solve() error {
 	return nil
 }
 
-// Record writes into the audit log of an output what people found in its sample: for
-// these masked parts, and no others. sums are those of the lines of the journals. Of an output
-// that was made with a key the journals are signed with it.
+// Record appends the result of reading a sample to the audit log of an output, bound to the masked parts from which the
+// sample was drawn. sums holds the digests of the lines of the readers' journals. The journals must be signed if the
+// output was made with a key.
 func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) error {
 	private, m, err := files.Private(dir)
 	if err != nil {
@@ -126,7 +128,7 @@ func untouched(private string, sample *commit.PartRecord, m *commit.Manifest, re
 	return notes, nil
 }
 
-// Print says the proof in words.
+// Print writes the proof in sentences.
 func (l *Leaks) Print(w io.Writer) error {
 	var err error
 	line := func(format string, args ...any) {

@@ -40,14 +40,14 @@ func verifyLog(name, head string) (*audit.Report, error) {
 	return r, errors.Join(err, f.Close())
 }
 
-// LogOptions name an audit log, or the tree that has one.
+// LogOptions names an audit log, or the tree that holds one.
 type LogOptions struct {
 	File   string
 	Head   string          // hash of a line that it must still hold; "" for none
 	Judged audit.Judgement // of a reading
 }
 
-// Log verifies an audit log and prints what it found.
+// Log verifies the hash chain of an audit log and prints the findings.
 func Log(_ context.Context, c *console.Console, o *LogOptions) error {
 	r, err := verifyLog(logOf(o.File), o.Head)
 	if err != nil {

@@ -48,8 +48,8 @@ func readings(c *console.Console, all []audit.Recorded) (err error) {
 	return nil
 }
 
-// Adjudicate records which of several readings of an output stands, and who says so. Where nobody says that, it prints the
-// readings that the log has.
+// Adjudicate records in the audit log which of several readings of an output is valid, with the name of the person who
+// decides and the reason. Without a decision in the options it prints the recorded readings.
 func Adjudicate(_ context.Context, c *console.Console, o *LogOptions) error {
 	log, j := logOf(o.File), o.Judged
 	all, err := audit.Readings(log)

@@ -11,8 +11,8 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
-// Releases lists the releases of a ledger, or of the audit log of a tree. A ledger
-// that is not as it was written is none.
+// Releases lists the releases in a ledger or in the audit log of a tree. It is an error if the hash chain of the log is
+// broken.
 func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
 	name := logOf(o.File)
 	verified, err := verifyLog(name, "")

@@ -1,6 +1,5 @@
-// Package proof says what can be shown of an output: that every byte is as its
-// manifest says, that its audit log is whole, and what reading a sample of its
-// notes proves about all of them.
+// Package proof verifies an output: every byte agrees with the manifest, the audit log is complete, and reading a
+// sample of the notes bounds the leak rate of all of them.
 package proof
 
 import (
@@ -91,15 +90,15 @@ func (t *checkedTree) belongsTo(public *checkedTree) error {
 	return nil
 }
 
-// Options name an output.
+// Options names an output, and what to check it against.
 type Options struct {
 	Path    string
 	Private string   // its private tree; "": the one beside it
 	In      []string // archive that was masked
 }
 
-// Trees compares a tree, and the private one that belongs to it, with their
-// manifests and prints what differs, and says if a run read no note.
+// Trees compares a public tree and its private tree with their manifests and prints the differences. It also reports a
+// run that read no note.
 func Trees(ctx context.Context, c *console.Console, o *Options) error {
 	trees, err := checkTrees(ctx, o.Path, o.Private)
 	if err != nil {

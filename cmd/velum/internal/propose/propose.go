@@ -1,7 +1,6 @@
-// Package propose looks at an archive that velum has not seen, and says how it is to be
-// read: what files and columns hold, with samples that are masked by the stages of a run,
-// a configuration, and the commands that come next. Only the first rows are looked at,
-// and nothing of a note goes anywhere but, masked, to standard output.
+// Package propose inspects an unknown archive and proposes how to read it: the contents of files and columns with
+// masked samples, a configuration, and the next commands. It reads only the first rows. Text of notes is printed only
+// after masking, and only to standard output.
 package propose
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// Options holds the arguments of the verb beside the configuration.
+// Options holds the arguments of `velum init` beside the configuration.
 type Options struct {
 	In    string
 	Out   string // file of the configuration that is written
@@ -48,7 +47,7 @@ type proposal struct {
 	examples map[*column]*examples
 }
 
-// Run looks at o.In, asks if somebody is there to be asked, and writes the configuration.
+// Run inspects o.In, asks questions if a person is at the terminal, and writes the configuration.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if err := writable(c, o); err != nil {
 		return err

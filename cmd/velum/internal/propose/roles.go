@@ -16,7 +16,7 @@ type roles struct {
 	others                  []*column // that could be the text as well, the best first
 }
 
-// Words that names of columns begin with, without accents and in small letters.
+// Prefixes of column names by the use of the column, in lower case without accents.
 var (
 	textWords    = "text txt nota note evol curs observ inform descrip coment comment anamn contin content narrat motiv report"
 	idWords      = "id uid uuid guid cod codi codigo num nota note doc document documento row key clave registro registre episodi episodio evol"

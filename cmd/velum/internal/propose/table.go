@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// How much is looked at, whatever the archive has.
+// Limits on how much of an archive is inspected.
 const (
 	mostRows  = 100_000  // of all files
 	mostBytes = 64 << 20 // of their cells

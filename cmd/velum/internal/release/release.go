@@ -1,5 +1,5 @@
-// Package release keeps the ledger of extracts that may be given away, and refuses
-// those that could be compared with an earlier one.
+// Package release keeps the ledger of the extracts that were released, and refuses an extract that reveals something
+// when it is compared with an earlier one.
 package release
 
 import (
@@ -26,18 +26,15 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Ledger records the releases of an archive, and the one that a run would make now: an
-// extract, or a run whose policy writes what looks like values, or makes columns
-// k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
-// the output where there is none, or where mask.ledger says. Without mask.ledger a release
-// is written into the ledger of the house as well, if there is one beside the key (HouseName).
+// Ledger records the releases of an archive, and checks the release that a run would make now: an extract, or a run
+// whose policy writes realistic values or makes columns k-anonymous. The ledger is the file that mask.ledger names; by
+// default it is the audit log of the tree that the extract is made from, or of the output. In the default case the
+// release is also recorded in the ledger of the institution, if there is one beside the key (see HouseName).
 //
-// Without mask.ledger those of the outputs that stand in the same folder are asked
-// too, for mostly a second extract is made beside the first; and those of all keys that
-// lie beside this one, for another key is what tells most. Nothing is written where
-// nobody asked for it. A ledger in a folder for the state of a user was ruled out: in a
-// container it is gone with the container, colleagues have one each, and it would
-// refuse for ever what was tried and deleted.
+// In the default case the ledgers of all outputs in the same folder are read, too, because a second extract is mostly
+// made beside the first; and so are those of other keys in the folder of the key, because two extracts with different
+// keys reveal most. They are not written. A ledger in a per-user state folder was ruled out: it vanishes with a
+// container, colleagues would have one each, and it would remember trials that were deleted.
 type Ledger struct {
 	names   []string      // of the ledgers that the release is written into: that of the house last, if there is one
 	release audit.Release // without what is known at the end
@@ -53,8 +50,8 @@ type released struct {
 	where string
 }
 
-// New returns nil if the run releases nothing that could be compared: with
-// placeholders everybody knows what was masked, and no comparison tells more.
+// New returns the ledger for a run; nil if the run releases nothing that a comparison could exploit. Placeholders alone
+// show what was masked, so comparing them reveals nothing more.
 func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	imitated, err := f.Imitated()
 	if err != nil || tagged == nil && len(imitated) == 0 && f.Anonymity.K == 0 {
@@ -122,7 +119,7 @@ func (l *Ledger) ofHouse(keys string) error {
 	return err
 }
 
-// HouseName is the name of the ledger of the house with a key of that id.
+// HouseName returns the file name of the institution's ledger for the key with that id.
 func HouseName(id string) string { return "velum-" + id + ".releases" }
 
 // open reads what was released before, by the ledgers of the release and by those in two folders, see readBeside.
@@ -169,11 +166,11 @@ func (l *Ledger) readBeside(outputs, keys string) {
 	}
 }
 
-// Alone tells whether the ledger is that of one output, which knows of none in another
-// folder: who releases the same notes there has to name one ledger for both.
+// Alone reports whether the ledger covers a single output only. To release the same notes in two folders, the user must
+// name one ledger for both.
 func (l *Ledger) Alone() bool { return l != nil && l.alone }
 
-// Key is the id of the key of the release.
+// Key returns the id of the key of the release.
 func (l *Ledger) Key() string { return l.release.Key }
 
 // may refuses notes that were released with other texts: who has both compares them,
@@ -198,7 +195,8 @@ func (l *Ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) e
 	return nil
 }
 
-// MayFiles refuses notes before anything is masked, by the input files.
+// MayFiles returns an error if the input files, compared with earlier releases, must not be released. It is called
+// before anything is masked.
 func (l *Ledger) MayFiles(units []commit.Unit) error {
 	var sums []uint64
 	for i := range units {
@@ -207,8 +205,7 @@ func (l *Ledger) MayFiles(units []commit.Unit) error {
 	return l.may(audit.NewSketch(sums), func(r *audit.Release) audit.Sketch { return r.Files })
 }
 
-// Note writes the release down, before it is committed. ids are those of the notes
-// that were masked as now.
+// Note records the release before it is committed. ids is a sketch of the ids of the masked notes.
 func (l *Ledger) Note(m *commit.Manifest, ids audit.Sketch, k *report.Anonymity) error {
 	if l == nil {
 		return nil

@@ -16,14 +16,14 @@ type Anonymity struct {
 	Sizes   *anonymity.Sizes    `json:"sizes,omitempty"`  // of groups; private: small ones were hidden
 }
 
-// GeneralizedColumn is how far a column was generalized.
+// GeneralizedColumn is a quasi-identifier with the level to which it was generalized.
 type GeneralizedColumn struct {
 	Name   string `json:"name"`
 	Level  int    `json:"level"`  // 0: as it was; of the cohorts the highest
 	Levels int    `json:"levels"` // the last one: suppressed
 }
 
-// Plan is the level of each column, for the ledger of releases.
+// Plan returns the levels of all columns as text, for the ledger of releases.
 func (a *Anonymity) Plan() string {
 	var all []string
 	for _, c := range a.Columns {
@@ -35,7 +35,7 @@ func (a *Anonymity) Plan() string {
 // groupRow is how many groups had fewer notes than a limit.
 type groupRow struct{ Limit, Groups, Notes int64 }
 
-// GroupRows are the sizes of groups before any was suppressed.
+// GroupRows returns the distribution of group sizes before suppression.
 func (a *Anonymity) GroupRows() (rows []groupRow) {
 	if a == nil || a.Sizes == nil {
 		return nil

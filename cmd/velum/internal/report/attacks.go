@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Attacks are findings of `velum prove attack --json` that a report shows and its gate
-// heeds.
+// Attacks holds findings of `velum prove attack --json` (option gate.attacks). The report shows them, and they enter
+// its estimate of leaks.
 type Attacks struct {
 	Tried   []Attack `json:"attacks"`
 	Linkage *Linkage `json:"linkage,omitempty"`
@@ -25,7 +25,7 @@ type Attack struct {
 	Results []AttackResult `json:"results,omitempty"`
 }
 
-// AttackResult holds the findings of an attack about one kind of misses.
+// AttackResult holds the findings of an attack for one kind of missed names.
 type AttackResult struct {
 	Kind      string  `json:"kind"`   // of misses: planted, natural
 	Misses    float64 `json:"misses"` // share of names that were planted
@@ -39,7 +39,7 @@ type AttackResult struct {
 	Needed    int     `json:"needed"` // left, to tell
 }
 
-// Linkage is how many people of a table are near to notes.
+// Linkage counts the people of a table who match few or no notes.
 type Linkage struct {
 	People  int `json:"people"`
 	Matched int `json:"matched"`
@@ -48,7 +48,7 @@ type Linkage struct {
 	AtLeast int `json:"at_least"`
 }
 
-// Share returns the share of people with too few notes.
+// Share returns the share of people who match fewer than AtLeast notes.
 func (l *Linkage) Share() float64 { return float64(l.Few) / float64(max(l.People, 1)) }
 
 // verdicts are those of `velum prove attack`; what was not tried says nothing.
@@ -100,8 +100,7 @@ var errFindings = errors.New("is no output of `velum prove attack --json`")
 
 const maxFindings = 16 << 20
 
-// ReadAttacks reads a file of findings, a JSON object a line; of two of an attack
-// the last counts.
+// ReadAttacks reads a file of findings, one JSON object per line. If an attack occurs twice, the last line counts.
 func ReadAttacks(path string) (*Attacks, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/stages/resolve"
 )
 
-// TakeFound adds what stages counted of a unit to its counts.
+// TakeFound moves the counts of the stages of a unit into to.
 func TakeFound(to *tally.Counts, found *flow.Found) {
 	t := found.Resolve.Take()
 	names := resolve.RuleNames()

@@ -42,8 +42,8 @@ func (r *Report) page(about *About) ([]byte, error) {
 	return reportTemplate.Write(r.language, &view)
 }
 
-// About holds the facts about the run that wrote a page: when, of what, how it ended. They differ from run to
-// run, so that a page with them is in no manifest.
+// About describes the run that wrote a page: time, input, output and exit code. These differ from run to run, so a page
+// that shows them is listed in no manifest.
 type About struct {
 	Date   string
 	Run    string
@@ -54,7 +54,8 @@ type About struct {
 	Stop   string // why the run stopped with nothing committed; "" if it did not
 }
 
-// Read takes up report.json of a private tree. Sentences of another language are written again, and nothing is judged again.
+// Read decodes report.json of a private tree. If it is in another language, the sentences are written again in l; no
+// verdict is recomputed.
 func Read(data []byte, l page.Language) (*Report, error) {
 	r := &Report{}
 	if err := json.Unmarshal(data, r); err != nil {
@@ -71,8 +72,8 @@ func Read(data []byte, l page.Language) (*Report, error) {
 	return r, nil
 }
 
-// AboutPage returns the page of a run: the report that is in the private tree
-// as report.json, nil if none is there yet, with what is known of the run.
+// AboutPage renders the page of a run: the facts about the run, and the report in data if there is one (report.json of
+// the private tree, or nil).
 func AboutPage(data []byte, lang string, about *About) ([]byte, error) {
 	r := &Report{Private: true, Findings: []reportFinding{}, Light: red, language: page.LanguageOf(lang)}
 	if data != nil {
@@ -110,11 +111,10 @@ type reportView struct {
 	Operators []named
 }
 
-// Show tells whether there are counts to show: all but a first run that
-// stopped has some.
+// Show reports whether there are counts to show. Only a first run that was stopped has none.
 func (v *reportView) Show() bool { return v.Schema != "" }
 
-// BarWidth is the width of a bar's drawing, in its own units.
+// BarWidth is the width of the drawing of a bar, in its own units.
 const BarWidth = 400
 
 // spanBar is a category: its bar has a piece for every source.
@@ -153,7 +153,7 @@ func (r *Report) spanBars() []spanBar {
 	return bars
 }
 
-// Tenths keeps the page small and its bytes the same everywhere.
+// Tenths rounds to one decimal, so that pages are small and the same on every machine.
 func Tenths(x float64) float64 { return float64(int(x*10+0.5)) / 10 }
 
 // barRow is a name with a count and a bar.
@@ -178,9 +178,8 @@ func barRows(counts []named, all int64, meaning string, l page.Language) (rows [
 	return rows
 }
 
-// Histogram is the drawing of the confidences. Places from left to right are
-// per cent of its width and heights pixels, so that letters are as large on
-// every screen.
+// Histogram is the drawing of the confidences. Horizontal positions are percentages of its width and heights are
+// pixels, so that text has the same size on every screen.
 type Histogram struct {
 	Columns []histogramColumn
 	Marks   []HistogramMark
@@ -194,7 +193,7 @@ type histogramColumn struct {
 	Tip            string
 }
 
-// HistogramMark is a limit that the configuration sets.
+// HistogramMark marks a limit of the configuration in a histogram.
 type HistogramMark struct {
 	X      float64
 	DX, Y  int // of the text, pixels
@@ -202,18 +201,18 @@ type HistogramMark struct {
 	Anchor string // end of the text that is at X
 }
 
-// Columns of 4.4 % on a pitch of 5 stand on y = 165 and are at most 120 high;
-// above them is room for the limits' names, one below the other.
+// Geometry of a histogram: bars of 4.4 % width at a pitch of 5 % stand on y = 165 and are at most 120 pixels high; the
+// names of the limits are above, one below the other.
 const (
 	histogramPitch = 100. / tally.Bins
 	histogramBase  = 165
 	histogramMost  = 120
 )
 
-// Histogram draws the confidences of a report.
+// Histogram returns the histogram of the confidences in the report.
 func (r *Report) Histogram() Histogram { return Confidences(r.Confidence, r.language, r.limits()...) }
 
-// A Limit is a confidence from which on, or below which, something is done.
+// A Limit is a confidence at which the treatment of a note changes.
 type Limit struct {
 	What string // key of its name
 	At   float64
@@ -226,7 +225,7 @@ func (r *Report) limits() []Limit {
 	return nil
 }
 
-// Confidences draws bins of confidences.
+// Confidences draws a histogram of bins with marks at the limits.
 func Confidences(bins []Bin, l page.Language, limits ...Limit) (h Histogram) {
 	most, all := int64(1), int64(0)
 	for _, b := range bins {

@@ -11,17 +11,14 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Leak is how probable it is that a note of the output holds an identifier that
-// nobody found and that can be told, by what a person found who read a sample: an
-// audit gives the misses by category, the run what was found, and what a note holds
-// on average is what it may leak. Notes in which misses come together leak less
-// often than that, so that the probability errs on the safe side.
+// Leak estimates the probability that a note of the output holds an identifier that was missed and can be recognized.
+// An audit by readers gives the rate of misses by category (option gate.missed), and the run gives the mean number of
+// values in a note. Misses that cluster in a few notes make fewer notes leak, so the estimate errs on the safe side.
 //
-// What was left can be told from a placeholder at sight, and from consistent
-// surrogates: one name among others that always come as another. Surrogates that
-// change hide it (hiding in plain sight, Carrell et al. 2013; by Markov chain,
-// Osborne et al. 2025): it is told if it was left twice in a note, as often as an
-// attack told it (gate.attacks), and as often as people did at the least.
+// A missed value is recognized at sight among placeholders, and among consistent surrogates, where every other name
+// always changes to the same one. Surrogates that vary hide it (hiding in plain sight, Carrell et al. 2013; by Markov
+// chain, Osborne et al. 2025): then only a value that was missed twice in a note counts, at the rate at which attacks
+// recognized it (gate.attacks), and at least at the rate of human readers.
 type Leak struct {
 	Probability float64        `json:"probability"`
 	Low         float64        `json:"low"` // of 95 %, all categories at their bounds at once
@@ -90,8 +87,8 @@ const toldByPeople = 0.268
 // left is how many values a share of misses leaves beside those that were found.
 func left(found, share float64) float64 { return found * share / (1 - share) }
 
-// TooMuch says that a leak is more probable than is allowed, or that more people
-// can be linked with notes; "" if neither.
+// TooMuch returns why the output exceeds the allowed leak probability or the allowed share of linked people; "" if it
+// does not.
 func (l *Leak) TooMuch() string {
 	switch {
 	case l == nil || l.Allowed == 0:

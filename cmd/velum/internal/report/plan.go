@@ -9,8 +9,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Plan is how many notes people would have to read to show that at most Wanted of
-// them keep something, at 95 %: `velum run --audit` draws them.
+// Plan holds how many notes people would have to read to show, at 95 % confidence, that at most a share Wanted of the
+// notes still holds an identifier. `velum run --audit` draws them.
 type Plan struct {
 	Wanted   float64         `json:"wanted"`
 	Clean    int64           `json:"plain_if_none_leaks"` // of all notes alike, and none is found
@@ -19,7 +19,7 @@ type Plan struct {
 	Strata   []audit.Stratum `json:"strata,omitempty"`    // what is drawn, the least sure first; none: of all notes alike; Read is how many
 }
 
-// Notes is how many notes have to be read.
+// Notes returns the number of notes to read.
 func (p *Plan) Notes() (sum int64) {
 	for _, s := range p.Strata {
 		sum += s.Read
@@ -27,8 +27,8 @@ func (p *Plan) Notes() (sum int64) {
 	return max(sum, p.Clean)
 }
 
-// First is how many notes of a sample are the least sure ones, which stand in front: a tenth of the notes holds half of all leaks, so that
-// these narrow what is expected as no others do.
+// First is the number of notes with the lowest confidence at the front of each sample. A tenth of the notes holds half
+// of all leaks, so reading the least sure ones improves the estimate most.
 const First = 100
 
 // begin divides the strata into bins of doubt that are read whole, the bin with the last of the First notes, and the
@@ -64,8 +64,8 @@ func (p *Plan) begin(archive *calibrate.Source, strata []audit.Stratum) {
 
 const confidence = 0.95
 
-// Doubtful counts the masked notes of an extent in the bins of doubt [from, to); bins are not counted by
-// every model, and all of them are all notes.
+// Doubtful counts the masked notes of an extent whose doubt is in the bins [from, to). For the full range it counts all
+// masked notes, since some models count no bins.
 func Doubtful(m *commit.Manifest, extent *audit.Extent, from, to int) (notes int64) {
 	for i := range m.Units {
 		u := &m.Units[i]
@@ -83,11 +83,10 @@ func Doubtful(m *commit.Manifest, extent *audit.Extent, from, to int) (notes int
 	return notes
 }
 
-// PlanOf sizes a sample of the masked notes of a run. The border between the unsure
-// notes and the others, and how many of each are read, is what makes the estimate
-// least uncertain if the confidences are right (Neyman 1934; Dalenius and Hodges
-// 1959 for the border); if they are not, more has to be read, and the bound still
-// holds. At least as many are read of all as show it where none leaks.
+// PlanOf computes the sample size for the masked notes of a run. It divides the notes into strata by confidence and
+// allocates the reading so that the estimate has the least variance if the confidences are right (Neyman 1934; border
+// of the strata by Dalenius and Hodges 1959). If they are wrong, more notes have to be read, and the bound still holds.
+// The sample is never smaller than what proves the bound if none leaks.
 func PlanOf(m *commit.Manifest, risk *calibrate.Risk, wanted float64) *Plan {
 	notes := m.Counts.Masked
 	p := &Plan{Wanted: wanted, Clean: min(audit.NotesToRead(wanted, confidence), notes)}

@@ -1,6 +1,6 @@
 package report
 
-// Rare reports what singles people out without a name, where somebody looked (mask.rare).
+// Rare counts the notes with rare facts that single a person out without naming anybody; nil if mask.rare is off.
 type Rare struct {
 	Notes  int64 `json:"notes"`  // masked notes with such words
 	Alone  int64 `json:"alone"`  // of these, those that fewer than K people of a region can have written about them

@@ -1,6 +1,5 @@
-// Package report says what a run came to, in JSON, as a page and for Prometheus.
-// Reports hold counts: no text and no ids of notes; what names a file stands in
-// the private tree alone.
+// Package report writes the report of a run as JSON, as an HTML page and as metrics for Prometheus. Reports hold
+// counts, and no text and no ids of notes. Names of files are in the private tree only.
 package report
 
 import (
@@ -29,13 +28,11 @@ import (
 	"github.com/velum-health/velum/stages/resolve"
 )
 
-// Report is what report.json holds and report.html shows: counts only, no text,
-// no ids of notes, no entries of lists. The one in the private tree has all of it,
-// and the names of files that could not be read; the public one may be given away
-// with the masked notes, and has what Public leaves. And it is a function of input,
-// configuration, model and version: no time, no speed, no machine, so that a run
-// that was stopped and went on ends with the same bytes. When, from where and by
-// which run stands on a page beside the audit log (About). Speed goes to stdout.
+// Report is the content of report.json, which report.html shows: counts only, no text, no ids of notes, no entries of
+// lists. The private tree has the full report with the names of files that could not be read; the public tree has what
+// Public leaves. It depends on input, configuration, model and version alone, so that interrupted and uninterrupted
+// runs give the same bytes. Times, paths and the run's identity are on a separate page beside the audit log (About);
+// speed goes to stdout.
 type Report struct {
 	Schema   string          `json:"schema"`
 	Language string          `json:"language"` // of what follows, and of the page
@@ -155,7 +152,7 @@ type categoryRow struct {
 	BySource []int64 `json:"by_source,omitempty"` // in the order of reportSpans.Sources
 }
 
-// Bin counts the masked notes with a confidence in [From, To).
+// Bin counts the masked notes whose confidence is in [From, To).
 type Bin struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
@@ -241,7 +238,7 @@ type reportConfig struct {
 
 }
 
-// Input holds everything that a report is made from beside the manifest.
+// Input holds what New needs beside the manifest.
 type Input struct {
 	Config     *option.Config
 	Files      []archive.File
@@ -262,15 +259,16 @@ type Input struct {
 	Version    string     // of velum
 }
 
-// Rounded keeps four digits, so that reports are the same everywhere.
+// Rounded rounds to four decimals, so that reports are the same on every machine.
 func Rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
 
-// LeftOut counts the notes in quarantine that the house wants there: of people who object, and at the edges of the archive.
+// LeftOut counts the notes that were left out on purpose: those of people who object, and those at the edges of the
+// archive's date range.
 func LeftOut(c *commit.Counts) int64 {
 	return c.Reasons[pipeline.Excluded.String()] + c.Reasons[pipeline.RangeEdge.String()]
 }
 
-// New puts the report together.
+// New computes the report from the manifest and in.
 func New(m *commit.Manifest, in *Input) *Report {
 	c := &m.Counts
 	excluded, trimmed, quarantined := c.Reasons[pipeline.Excluded.String()], c.Reasons[pipeline.RangeEdge.String()], maps.Clone(c.Reasons)
@@ -395,7 +393,7 @@ func bins(counts tally.Counts) []Bin {
 	return Bins(func(k int) int64 { return counts.Get(tally.Confidence, tally.BinName(k)) })
 }
 
-// Bins are all bins of confidences with their counts.
+// Bins returns the bins of confidence, with the count of each by its number.
 func Bins(count func(bin int) int64) (all []Bin) {
 	for k := range tally.Bins {
 		from, to := tally.Bounds(k)
@@ -427,7 +425,7 @@ func operatorUse(u mask.Use) string {
 	return name
 }
 
-// NoteOperator counts uses of an operator.
+// NoteOperator adds n uses of an operator to the counts.
 func NoteOperator(to *tally.Counts, u mask.Use, n int64) {
 	if name := operatorUse(u); name != "" {
 		to.Note(tally.Operator, name, n)
@@ -459,7 +457,7 @@ func numbered(counts tally.Counts, of tally.Of, n int) []named {
 	return all
 }
 
-// Unread is how many files should have been read and were not.
+// Unread returns the number of input files that could not be read.
 func (r *Report) Unread() (n int) {
 	for _, b := range r.BadInputs {
 		if !b.Known {
@@ -564,12 +562,10 @@ func (r *Report) said(code string, values []value) string {
 	return l.Text(code, in...)
 }
 
-// Public returns what of the report may be given away with the masked notes:
-// nothing that depends on what they hide but its categories. Who found a span,
-// how sure the model was, why a note is in quarantine and in which language it
-// is are functions of the hidden words under a model that everyone has, and in
-// an archive of few notes a histogram is a value; digests of input files are
-// functions of all of them.
+// Public returns the part of the report that may be released with the masked notes: nothing that depends on the masked
+// values except their categories. Who found a span, the confidences, quarantine reasons and languages are functions of
+// the masked words under a model that everybody has; a histogram of few notes reveals a value, and digests of input
+// files depend on all of them.
 func (r *Report) Public() *Report {
 	p := *r
 	p.Private, p.Findings = false, []reportFinding{}
@@ -599,8 +595,8 @@ func (r *Report) Public() *Report {
 	return &p
 }
 
-// Write writes report.json and report.html, all of them into the private tree
-// and what may be given away into the public one.
+// Write writes report.json and report.html: the full report into the private tree, and the public part into the public
+// tree.
 func (r *Report) Write(f *commit.Final) error {
 	if err := r.write(f); err != nil {
 		return err

@@ -19,10 +19,9 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// Risk estimates the notes that keep something: by the confidences of
-// its own notes, if those of its model are calibrated, and by what people found who
-// read a random sample of this very output. No corpus on which anything was chosen
-// speaks for it, for notes of another house are other notes.
+// Risk estimates how many notes still hold an identifier. It uses the confidences of the notes, if the model is
+// calibrated, and the findings of people who read a random sample of this output. Scores on a corpus do not enter,
+// because notes of another institution differ.
 type Risk struct {
 	Calibration *Calibration        `json:"calibration,omitempty"` // nil: the confidences say nothing
 	Left        *calibrate.Expected `json:"expected_left,omitempty"`
@@ -43,8 +42,8 @@ type Risk struct {
 // of document and eight groups of writers, each foretold by other corpora, the number was at most 2.7 and 7.3 times too high or too low.
 const sparse = 0.45
 
-// Parts say where the notes are that are expected to keep something: what people
-// found corrects them, if somebody read. A list is empty where the parts are not known.
+// Parts divides the expected number of leaking notes by category, month, centre and language, corrected by a reading if
+// there was one. A list is empty if the parts are not known.
 type Parts struct {
 	Categories []RiskPart `json:"by_category,omitempty"`
 	Months     []RiskPart `json:"by_month,omitempty"`
@@ -56,8 +55,8 @@ type Parts struct {
 // person works as tell by being put together.
 var direct = []pipeline.Kind{pipeline.NameKind, pipeline.ContactKind, pipeline.IDKind}
 
-// Direct is the estimate for all that names somebody by itself; nil if categories are not known. Ends of
-// intervals are added: the sum is no narrower than it should be.
+// Direct returns the estimate for the categories that identify a person directly, such as names; nil if categories are
+// not known. It adds the ends of the intervals, so the interval of the sum is not too narrow.
 func (p *Parts) Direct() *calibrate.Expected {
 	if len(p.Categories) == 0 {
 		return nil
@@ -72,7 +71,7 @@ func (p *Parts) Direct() *calibrate.Expected {
 	return &sum
 }
 
-// RiskPart is the estimate for some of the notes.
+// RiskPart is the estimate for one part of the notes, such as a month.
 type RiskPart struct {
 	Name string `json:"name"`
 	Of   int64  `json:"of"` // masked notes; of a category its spans
@@ -82,7 +81,7 @@ type RiskPart struct {
 	Leaks int64 `json:"leaks,omitempty"` // of these, with something left; of a category, with something of it
 }
 
-// Calibration describes the notes from which the expected number was learned.
+// Calibration describes the labelled notes on which the confidences were calibrated.
 type Calibration struct {
 	Notes   int64   `json:"notes"`
 	Leaks   int64   `json:"leaks"`
@@ -90,7 +89,7 @@ type Calibration struct {
 	Spread  float64 `json:"spread"`
 }
 
-// Shift is one figure of the notes beside those that the model was calibrated on.
+// Shift compares one figure of these notes with its range in the notes that the model was calibrated on.
 type Shift struct {
 	What   string  `json:"what"` // language, words, spans, confidence
 	Here   float64 `json:"here,omitempty"`
@@ -101,7 +100,7 @@ type Shift struct {
 	Languages []string `json:"languages,omitempty"` // that the model has not heard, of one note in a hundred or more
 }
 
-// Reading sums up the finds of people who read a random sample of this output.
+// Reading summarizes the findings of people who read a random sample of this output.
 type Reading struct {
 	audit.Reading
 	Upper float64 `json:"upper"`    // share of notes that keep something, at 95 %
@@ -154,7 +153,7 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	return r
 }
 
-// How far notes may be from those that the model was calibrated on before the light is red.
+// Limits of the distance between these notes and the calibration notes, above which the verdict of the report is red.
 const (
 	fewNotes      = 50   // fewer notes are not compared: of them chance says more than they do
 	shiftLanguage = 0.05 // share of notes in a language that the model does not know: it finds few names between words that it has never seen
@@ -174,14 +173,14 @@ func unheard(c *commit.Counts, heard pipeline.Languages) (codes []string) {
 	return codes
 }
 
-// Foreign tells whether a run over these notes would be red since too many of them are in a
-// language that the model does not know. c is nil for a model without a calibration.
+// Foreign reports whether too many notes are in a language that the model does not know, so that a report would be red.
+// c is nil for a model without a calibration.
 func Foreign(s *calibrate.Source, c *calibrate.Risk) bool {
 	return s.Told >= fewNotes && s.ForeignShare() > cmp.Or(c, &plain).Foreign[1]+shiftLanguage
 }
 
-// WordsLost counts masked words that a list of what is safe has, if an inverse model
-// looked: the price of recall, as far as lists tell.
+// WordsLost returns the number of masked words that a list of safe words has; only an inverse model counts them. It is
+// a lower bound of the harmless words that masking costs.
 func WordsLost(c *commit.Counts) (lost int64) {
 	for _, n := range c.Tally.By(tally.VainCategory) {
 		lost += n
@@ -295,7 +294,7 @@ func (r *Risk) public() *Risk {
 	return &p
 }
 
-// Read tells whether a sample of just this output was read.
+// Read reports whether people have read a sample of exactly this output.
 func (r *Risk) Read() bool { return r.Reading != nil && !r.Reading.Stale }
 
 // shown tells whether a reading shows the share that is wanted.
@@ -344,8 +343,7 @@ func (r *Report) judgeRisk() {
 	}
 }
 
-// Said is the light of a private tree's report, its sentence, and what made the
-// light red, as they stand on disk.
+// Said reads the verdict (light) of the report in a private tree, its sentence, and the reasons if the verdict is red.
 func Said(disk durable.FS, private string) (light, sentence string, reasons []string, err error) {
 	data, err := durable.ReadFile(disk, filepath.Join(private, "report.json"))
 	if err != nil {

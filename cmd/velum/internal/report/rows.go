@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// FileRows is what became of the rows of a file, which rows.csv of the private tree says one by one.
+// FileRows counts the rows of one input file by their outcome. rows.csv of the private tree lists the single rows.
 type FileRows struct {
 	File     string           `json:"file"`
 	Rows     int64            `json:"rows"`
@@ -14,16 +14,16 @@ type FileRows struct {
 	Aside    map[string]int64 `json:"quarantined"` // by reason
 }
 
-// Quarantined is how many rows are in quarantine.
+// Quarantined returns the number of rows in quarantine.
 func (r *FileRows) Quarantined() int64 { return r.Rows - r.Masked - r.Excluded }
 
-// RowSums adds rows up by file.
+// RowSums adds up rows by file.
 type RowSums struct {
 	Files []FileRows
 	at    map[string]int
 }
 
-// Add adds rows of a file with one outcome (masked, excluded, quarantined) and reason.
+// Add counts rows of a file with one outcome (masked, excluded, quarantined) and one reason.
 func (s *RowSums) Add(file, outcome, reason string, rows int64) {
 	at, known := s.at[file]
 	if !known {

@@ -18,7 +18,7 @@ type Selection struct {
 	ReviewNotes  int     `json:"review_notes"`
 }
 
-// SelectionClass is a category: what was wanted of it and what came.
+// SelectionClass compares the wanted and the actual share of one category in the selection set.
 type SelectionClass struct {
 	Category string     `json:"category"`
 	Share    WantedGot  `json:"share"`
@@ -27,7 +27,7 @@ type SelectionClass struct {
 	MinConfidence *float64 `json:"min_confidence,omitempty"`
 }
 
-// WantedGot compares a share of the target, if it names one, with that of the selection.
+// WantedGot compares the wanted share, if there is one, with the share in the selection.
 type WantedGot struct {
 	Wanted *float64 `json:"wanted,omitempty"`
 	Got    float64  `json:"got"`

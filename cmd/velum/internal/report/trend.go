@@ -14,17 +14,16 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// Trend is how the months of an archive differ from each other: what changes when
-// a source changes its form, a ward its habits, or a model meets notes of a kind that
-// it does not know. It is private: most of it is a function of hidden words.
+// Trend compares the months of an archive: changes appear when a source changes its form, a ward its habits, or when
+// the model meets an unknown kind of notes. It is private, because most figures are functions of masked words.
 type Trend struct {
 	Months   []string  `json:"months"` // by name: the newest is the last
 	Notes    []int64   `json:"notes"`  // masked, of each
 	Measures []Measure `json:"measures"`
 }
 
-// Measure is one figure of all months, and whether the newest is out of the range
-// of those before. Months of too few notes have none.
+// Measure is one figure for each month, and whether the newest month is outside the range of the earlier ones. A month
+// with too few notes has no figure (nil).
 type Measure struct {
 	Name   string     `json:"name"`   // quarantine, language, words, confidence, or a category: its spans of 100 notes
 	Of     []*float64 `json:"of"`     // months
@@ -66,7 +65,7 @@ func byMonth(m *commit.Manifest) map[string]*commit.Counts {
 	return by
 }
 
-// How far the newest month may lie outside the range of the months before.
+// How far the newest month may be outside the range of the earlier months.
 const (
 	driftFactor = 1.5 // times, for rates
 	driftDoubt  = 0.5 // mean log odds of doubt
@@ -138,10 +137,10 @@ func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts
 	t.Measures = append(t.Measures, m)
 }
 
-// Newest is the name of the newest month.
+// Newest returns the name of the newest month.
 func (t *Trend) Newest() string { return t.Months[len(t.Months)-1] }
 
-// Last is the newest month's.
+// Last returns the figure of the newest month.
 func (m *Measure) Last() *float64 { return m.Of[len(m.Of)-1] }
 
 // measureName returns the name of a measure for people: categories have one name everywhere.
@@ -165,8 +164,7 @@ func (m *Measure) shown(l page.Language, x float64) string {
 	return l.Number(x, 2)
 }
 
-// Drifted names the measures of the newest month that are out of the range of those
-// before.
+// Drifted returns the names of the measures whose newest month is outside the range of the earlier months.
 func (t *Trend) Drifted() (names []string) {
 	if t == nil {
 		return nil

@@ -28,7 +28,7 @@ var questions = []question{
 	{name: "usefulness", load: loadNotes, answers: []string{"kept", "lost-something", "lost-all"}},
 }
 
-// Questions are their names.
+// Questions returns the names of the questions that a review can ask (values of --ask).
 func Questions() (names []string) {
 	for _, q := range questions {
 		names = append(names, q.name)

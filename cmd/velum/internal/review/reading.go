@@ -14,12 +14,10 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Reading returns the finds of the readers of one sample, by the journals of their
-// sessions: outs are what they named with --out. What counts is how far each stratum
-// was read in the order in which it was drawn, by any of them: that is a random
-// sample of it too. A note leaks if one of them says so. house is what journals are signed
-// with, nil if there is no key; sums are those of all lines, of which earlier readings may name one
-// as their end.
+// Reading combines the findings of several readers of one sample from the journals of their sessions; outs are the
+// values of --out in these sessions. Each stratum counts as far as it was read in the order of drawing, by any reader,
+// because that is a random sample of it, too. A note leaks if one reader says so. house is the key that signs journals,
+// or nil; sums holds the digests of all journal lines, since an earlier reading may name one of them as its end.
 func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[string]bool, err error) {
 	r, sums = &audit.Reading{Signed: house.ID()}, map[string]bool{}
 	var all []map[int]*journalLine // by reader: what was said of the note of a rank
@@ -149,8 +147,8 @@ func kappaOf(a, b map[int]*journalLine) *float64 {
 // pause is how many seconds between two decisions are no reading any more.
 const pause = 600
 
-// Spent is how many seconds the decisions of a session took, pauses left out: out is what it was given as
-// --out. It is 0 where there was no session.
+// Spent returns how many seconds the decisions of a session took, without pauses. out is the session's --out. It
+// returns 0 if there was no session.
 func Spent(out string) (seconds int64, err error) {
 	path := out + ".journal"
 	data, err := os.ReadFile(path)

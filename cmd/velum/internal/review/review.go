@@ -37,7 +37,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Options of the verb.
+// Options holds the arguments of `velum review`.
 type Options struct {
 	Ask      string // one of Questions
 	In, From string // notes with the spans to begin with, or the archive of Of
@@ -90,7 +90,7 @@ func (n *note) doubt() float32 {
 	return 1 - least
 }
 
-// Run serves the page until it is told to end, or writes what was decided.
+// Run serves the review page until the session ends, or writes the decided notes.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if o.Lang == "" && slices.Contains(Langs, c.Language()) {
 		o.Lang = c.Language()
@@ -180,7 +180,7 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 	return s, err
 }
 
-// HouseKey is the key that readings are signed with; nil if the house names none.
+// HouseKey returns the key that signs readings; nil if the configuration names no key file.
 func HouseKey(cfg *option.Config) (*secret.Key, error) {
 	if cfg.Key.File == "" {
 		return nil, nil
@@ -461,7 +461,7 @@ func (d *decided) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// Check tells what is wrong with the options before anything is read.
+// Check returns the first mistake in the options; it reads no notes.
 func (o *Options) Check() error {
 	if err := questionNamed(o.Ask).check(o); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Langs are the languages of the page.
+// Langs lists the languages of the page.
 var Langs = []string{"ca", "en", "es"}
 
 // texts is every word of the page in a language.
@@ -33,8 +33,8 @@ func answersOf(lang string, q *question) (out []map[string]string) {
 	return out
 }
 
-// Keys are the keys of the page by what they do, as browsers call them. Letters
-// belong to categories.
+// Keys maps each action of the page to its default key, under the name that browsers give the key. Letters are reserved
+// for categories.
 func Keys() map[string]string {
 	return map[string]string{
 		"accept": "Enter", "next": "PageDown", "previous": "PageUp", "left_word": "ArrowLeft", "right_word": "ArrowRight", "remove": "Delete",

@@ -20,12 +20,9 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 )
 
-// Forget takes files, or a patient, out of an output: what was made of them is removed, and
-// the last step is done again over what is left. names are files or folders, as
-// they were given or as the private manifest has them, patterns of path.Match for
-// the latter, or what the column part says of one of several files that lay at one
-// path. It is a run that is given nothing, with the
-// options of the last one.
+// Forget removes files or a patient from an output: it deletes the parts made from them and repeats the last step for
+// the rest, with the options of the last run and no new input. Files are named by path as given to the run or as in the
+// private manifest, by a path.Match pattern of the latter, or by their value in column part.
 func Forget(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	seeHelp := "see `velum run forget --help`"
 	if (len(o.Files) == 0) == (len(o.Patients) == 0) || o.TakeBack && len(o.Files) > 0 {

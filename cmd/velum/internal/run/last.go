@@ -78,8 +78,8 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 	return l, err
 }
 
-// String names what the step does beyond what shapes units: when it changes,
-// the step is done again, and the units are not.
+// String returns the options that affect only the last step. If they change, the last step is repeated and the units
+// are not.
 func (l *lastStep) String() string {
 	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven", "report.read_seconds"}
 	if l.selection != nil {

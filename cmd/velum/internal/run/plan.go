@@ -208,8 +208,7 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 	return err
 }
 
-// Shard does a share of a plan: o.Shard is I/N. It judges nothing: what is wrong with
-// notes is for Finish to say.
+// Shard masks one share of a planned run; o.Shard is I/N. It does not judge the result; Finish does.
 func Shard(ctx context.Context, c *console.Console, load loader, o *Options) error {
 	var k, n int
 	if _, err := fmt.Sscanf(o.Shard+" ", "%d/%d ", &k, &n); err != nil || k < 0 || k > n || n < 1 || n > mostShards {
@@ -261,8 +260,7 @@ func attemptID() string {
 	return hex.EncodeToString(id[:])
 }
 
-// Finish makes a whole of what the shards have done: it judges, does the last step and
-// commits.
+// Finish completes a run whose shards are done: it judges the result, runs the last step and commits.
 func Finish(ctx context.Context, c *console.Console, load loader, o *Options) error {
 	return joined(c, o, load, func(m *masking, p *commit.Planned, out commit.Output) error {
 		ctx, end := m.bounded(ctx)

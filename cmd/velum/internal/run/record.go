@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// RecordOptions say what a run leaves about itself.
+// RecordOptions says which records a run writes beside its output: metrics, audit log, sample.
 type RecordOptions struct {
 	Metrics string // file for Prometheus, "" for none
 	Private string // file for Prometheus with all counts, for its owner alone; "" for none

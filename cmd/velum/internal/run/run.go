@@ -1,6 +1,5 @@
-// Package run masks an archive: its units, what is done when all of them are done
-// (last.go), the gate that stops a run in which stages fail, and the record that
-// a run leaves of itself.
+// Package run implements `velum run`, which masks an archive: the units, the last step after all units (last.go), the
+// limit of quarantined notes above which a run fails, and the audit record of the run.
 package run
 
 import (
@@ -40,7 +39,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Options holds the arguments of a run beside the configuration.
+// Options holds the arguments of `velum run` beside the configuration.
 type Options struct {
 	In           []string
 	Out, Private string
@@ -61,8 +60,8 @@ type Options struct {
 	Disk  durable.FS         // and below the output here; nil: the machine's
 }
 
-// Mask masks an archive and keeps a record of how it went. load loads the
-// configuration: what is wrong with it is one of the ways in which a run ends.
+// Mask masks an archive and records how the run ended. load loads the configuration; a mistake in it is recorded as one
+// of the ways in which a run can end.
 func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	do := func(r *record) error {
 		cfg, err := load()
@@ -668,8 +667,8 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	}, errors.Join(err1, err2, err3)
 }
 
-// OutputVersion changes whenever the same input, options and model give other
-// bytes, so that a new velum does not take an old one's units for its own.
+// OutputVersion changes whenever the same input, options and model give different bytes, so that a new velum does not
+// reuse units of an older one.
 const OutputVersion = "velum output 15 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a

@@ -1,5 +1,5 @@
-// Package score is what `velum prove evaluate` and `velum prove usefulness` do: spans of a system or
-// of a model against gold, and what masking costs the reader.
+// Package score implements `velum prove evaluate`, which scores the spans of a system or model against gold spans, and
+// `velum prove usefulness`, which measures how many clinical terms masking destroys.
 package score
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Options say what to compare, and how.
+// Options holds the arguments of `velum prove evaluate`.
 type Options struct {
 	Gold, GoldFrom     string
 	System, SystemFrom string

@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// UsefulnessOptions say what was masked, and what is asked of it.
+// UsefulnessOptions holds the arguments of `velum prove usefulness`.
 type UsefulnessOptions struct {
 	Extract string // output of `velum run`, or notes with spans; "": what the model masks
 	In      string // the notes as they were
@@ -29,7 +29,7 @@ type UsefulnessOptions struct {
 	Seed    uint64
 }
 
-// Report measures the cost of masking.
+// Report measures what masking costs the reader: clinical terms kept or lost, and harmless words masked.
 type Report struct {
 	Notes int64   `json:"notes"`
 	Kinds []Kept  `json:"kinds"`
@@ -44,8 +44,7 @@ type Report struct {
 	Forms []Count `json:"in_vain_by_form"` // those of safe lists alone
 }
 
-// Kept is how many terms of a kind the notes had, and how many of them were
-// left whole.
+// Kept counts the terms of one kind in the notes, and how many of them were not masked at all.
 type Kept struct {
 	Kind  string  `json:"kind"`
 	Terms int64   `json:"terms"`
@@ -53,16 +52,15 @@ type Kept struct {
 	Share float64 `json:"share"`
 }
 
-// Count is how often something was masked in vain.
+// Count is how many harmless words of one list, category or form were masked.
 type Count struct {
 	Name  string `json:"name"`
 	Words int64  `json:"words"`
 }
 
-// Usefulness measures what masking costs the reader (INV §5.2.4) and prints it:
-// which doses, drugs, values, symptoms, diagnoses, parts of the body and
-// procedures survive, how many notes keep all, some or nothing of these, and what
-// was masked in vain.
+// Usefulness measures and prints what masking costs the reader (INV §5.2.4): which doses, drugs, values, symptoms,
+// diagnoses, parts of the body and procedures remain readable, how many notes keep all, some or none of these, and
+// which harmless words were masked.
 func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *UsefulnessOptions) error {
 	steps, err := o.steps(cfg)
 	if err != nil {

@@ -71,9 +71,9 @@ const (
 	rowsAtOnce = 1 << 19
 )
 
-// Rare lists the notes that single somebody out, by what all units have of their words, and says how many there are. stand are places
-// that a person has read and lets stand: they count no more. A first pass counts phrases; each of those that follow judges a
-// share of the people with all of their notes, so that memory does not grow with the archive.
+// Rare counts and lists the notes that single a person out by rare facts, judged over the words of all units. stand
+// holds places that a person has read and accepted; they do not count. A first pass counts phrases over the archive;
+// each further pass judges a share of the people with all their notes, so that memory does not grow with the archive.
 func Rare(ctx context.Context, c *option.Config, f *commit.Final, stand map[uint64]bool) (*report.Rare, error) {
 	l := &rareList{ctx: ctx, final: f, stand: stand, alone: rarity.Alone(c.Anonymity.K), counts: rarity.Counts{}}
 	l.report.K = max(c.Anonymity.K, 1)

@@ -35,7 +35,8 @@ const auditSamplePath = "audit/sample.jsonl"
 // extentPath is where it stands which masked parts the sample was drawn of (audit.Extent).
 const extentPath = "audit/extent.json"
 
-// Drawn is the extent of the sample that lies in a private tree; that of nothing if there is none.
+// Drawn returns the extent (the masked parts) from which the sample in a private tree was drawn; an empty one if there
+// is no sample.
 func Drawn(private string) (e audit.Extent) {
 	if data, err := os.ReadFile(filepath.Join(private, extentPath)); err != nil || json.Unmarshal(data, &e) != nil {
 		return audit.Extent{} // which parts stand may be asked before there is a tree
@@ -46,14 +47,14 @@ func Drawn(private string) (e audit.Extent) {
 // maxSample bounds the memory of a sample. Nobody reads a million notes.
 const maxSample = 1_000_000
 
-// Sample says how many notes are to be drawn: N notes of all alike, or as many as show that at
-// most Rate of the notes keep something, by strata of certainty (report.PlanOf).
+// Sample says how many notes to draw: N notes from all alike, or, with Rate, as many as prove that at most this share
+// of the notes still holds an identifier, stratified by confidence (report.PlanOf).
 type Sample struct {
 	N    int
 	Rate float64
 }
 
-// ParseSample reads "598" or "0.5%"; "" is no sample.
+// ParseSample parses a number of notes ("598") or a rate ("0.5%"); "" means no sample.
 func ParseSample(text string) (s Sample, err error) {
 	if share, ok := strings.CutSuffix(text, "%"); ok {
 		if s.Rate, err = strconv.ParseFloat(strings.TrimSpace(share), 64); err != nil || !(s.Rate >= 0.001 && s.Rate < 100) {
@@ -71,10 +72,10 @@ func ParseSample(text string) (s Sample, err error) {
 	return s, nil
 }
 
-// Wanted tells whether anything is to be drawn.
+// Wanted reports whether a sample is wanted at all.
 func (s Sample) Wanted() bool { return s != Sample{} }
 
-// String writes the sample as ParseSample reads it.
+// String formats the sample in the form that ParseSample reads.
 func (s Sample) String() string {
 	if s.Rate > 0 {
 		return strconv.FormatFloat(100*s.Rate, 'g', -1, 64) + "%"
@@ -82,20 +83,17 @@ func (s Sample) String() string {
 	return strconv.Itoa(s.N)
 }
 
-// Draw draws masked notes at random, for a person to read, and writes which they
-// are: id, unit, masked part, row in the input file, and the spans that were masked,
-// as bytes of the note as it was. No text.
+// Draw draws a random sample of masked notes for people to read, and writes which notes they are: id, unit, masked
+// part, row in the input file, and the masked spans as byte offsets in the original note. It writes no text.
 //
-// Every masked note gets a random number; the smallest of each stratum are the
-// sample. The numbers are a function of the configuration, the model, the key and the
-// units, so the same run draws the same notes on any machine, and whoever prepares the
-// input cannot choose them without running velum. Memory grows with the sample alone.
-// The notes of a stratum stand in the order of their numbers: who reads only the
-// first k has read a random sample of k. The least sure come first. Of a centre of
-// which nothing or little was drawn some more follow at the end; they say something of
-// that centre, and count for no stratum.
+// Every masked note gets a pseudorandom number; the smallest numbers of each stratum are the sample. The numbers depend
+// on the configuration, the model, the key and the units: the same run draws the same notes on any machine, and a
+// person who prepares the input cannot choose them without running velum. Memory grows with the sample alone. The notes
+// of a stratum are in the order of their numbers, so that the first k are a random sample of size k. The least sure
+// notes come first. A centre with few or no notes in the sample gets some more at the end; they inform about that
+// centre and count for no stratum.
 //
-// A sample lives until it is read, whatever runs come. The next one is drawn of the parts that no reading is of.
+// A sample stays until it is read, whatever runs follow. The next one is drawn from the parts that no reading covers.
 func (s Sample) Draw(ctx context.Context, f *commit.Final, risk *calibrate.Risk, readings []audit.Recorded) error {
 	extent := audit.ExtentOf(f.Manifest, func(part string) bool {
 		return !slices.ContainsFunc(readings, func(r audit.Recorded) bool { return r.In(f.Manifest) && r.Has(part) })

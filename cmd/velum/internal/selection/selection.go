@@ -1,6 +1,6 @@
-// Package selection makes the selection set and the curators' list of an archive
-// out of what its units hold ready. Candidates of all units come in, files of chosen
-// notes go out. It stands below run and learn, since both choose in the same way.
+// Package selection makes the selection set (notes for training) and the curators' list of an archive from the
+// candidates of all its units, and writes files of the selected notes. run and learn both use it, since both select in
+// the same way.
 package selection
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Selector makes the selection set and the curators' list out of the
-// candidates of all units: what is fair among them no unit can know.
+// Selector makes the selection set and the curators' list out of the candidates of all units, because the wanted
+// proportions hold for the whole archive.
 //
 //	summaries of units ─> choose.Choice       ─> keys
 //	candidates parts   ─> notes of those keys ─> selected/, review/
@@ -40,8 +40,8 @@ type Selector struct {
 	workers  int
 }
 
-// NewSelector makes the choice that the configuration wants. Shares and
-// lengths that it leaves open are those of the model's training set.
+// NewSelector returns a Selector for the configuration. Shares and lengths that it leaves open are taken from the
+// model's training set.
 func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Training, workers int) (*Selector, error) {
 	h := &c.Choose
 	s := &Selector{
@@ -91,8 +91,8 @@ func (s *Selector) proportions(weight func(string) float64) []float64 {
 	return shares
 }
 
-// Proportions counts the spans of records and their tokens, as a training set
-// would, and returns the share of notes without spans.
+// Proportions counts the spans of the records and their tokens by category, and returns the share of notes without
+// spans.
 func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Training, without float64) {
 	t = tagger.Training{Spans: map[string]int{}, SpanTokens: map[string]int{}}
 	empty := 0
@@ -112,18 +112,17 @@ func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Traini
 	return t, float64(empty) / float64(max(len(records), 1))
 }
 
-// Shortlist returns the shortlist of a unit's candidates for the choice that the
-// configuration wants.
+// Shortlist returns an empty shortlist for the candidates of one unit.
 func Shortlist(c *option.Config) *choose.Shortlist {
 	h := &c.Choose
 	return choose.NewShortlist(choose.Target{K: h.K, MinConfidence: h.MinConfidence}, h.Review)
 }
 
-// Choose begins the choice among the shortlists of units.
+// Choose starts the choice among the shortlists of the units.
 func (s *Selector) Choose() (*choose.Choice, error) { return choose.NewChoice(s.Target, s.review) }
 
-// Finish ends the choice and writes both parts. A part that would be empty is not
-// made.
+// Finish completes the choice and writes the selected notes and the curators' list. A part without notes is not
+// written.
 func (s *Selector) Finish(ctx context.Context, f *commit.Final, among *choose.Choice) (*report.Selection, error) {
 	parts := candidateParts(f)
 	result, review := among.Result()
@@ -154,7 +153,7 @@ func candidateParts(f *commit.Final) (parts []candidatePart) {
 	return parts
 }
 
-// NoteRow is the row of note i of a batch of tagged notes.
+// NoteRow returns the input row of note i in a batch of tagged notes.
 func NoteRow(b *pipeline.Batch, i int) int64 { return int64(b.Extra[0].Fixed[i]) }
 
 // each reads the part batch by batch.
@@ -298,7 +297,7 @@ func finalName(m *commit.Manifest) string {
 	return fmt.Sprintf("part-%x", h.Sum(nil)[:10])
 }
 
-// Report says what the choice came to, for a report.
+// Report returns the result of the choice for the report of the run.
 func (s *Selector) Report(r *choose.Result, review int) *report.Selection {
 	rep := &report.Selection{
 		MinConfidence: s.Target.MinConfidence, Wanted: s.Target.K, Notes: len(r.Keys), Candidates: r.Candidates,

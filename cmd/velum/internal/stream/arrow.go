@@ -86,7 +86,8 @@ type bounded struct {
 	left int
 }
 
-// Allocate implements memory.Allocator. The library's reader makes an error of the panic.
+// Allocate implements memory.Allocator. It panics above the memory limit; the Arrow reader turns the panic into an
+// error.
 func (b *bounded) Allocate(n int) []byte {
 	if n < 0 || n > b.left {
 		b.left = -1

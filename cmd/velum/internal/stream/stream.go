@@ -1,8 +1,6 @@
-// Package stream masks, or tags, what comes through a pipe: rows of notes go in on
-// standard input, and the same rows come out on standard output, in their order, each
-// with a status. The stages are those of a run. There are two doors, jsonl.go and
-// arrow.go, and one for documents of other systems, documents.go; which one it is the
-// first bytes of the input say.
+// Package stream masks or tags rows that come through a pipe: it reads rows of notes on standard input, and writes the
+// same rows in the same order on standard output, each with a status. It runs the stages of a run. The first bytes of
+// the input decide the format: JSON lines (jsonl.go), Arrow (arrow.go), or documents of other systems (documents.go).
 package stream
 
 import (
@@ -42,7 +40,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Options holds the arguments of a stream beside the configuration.
+// Options holds the arguments of `velum mask - -` and `velum model tag - -` beside the configuration.
 type Options struct {
 	Tag   bool        // the text as it is and its spans go out, instead of the masked text
 	Unit  offset.Unit // what their offsets count
@@ -56,7 +54,7 @@ const maxCache = 24 << 20
 // where stands in errors for the place of a row.
 const where = "standard input"
 
-// Columns of every row that goes out.
+// Names of the columns of every output row.
 const (
 	idColumn     = "note_id"
 	textColumn   = "text"
@@ -87,7 +85,7 @@ type shape struct {
 	heard pipeline.Languages // by the model
 }
 
-// Run moves the stream.
+// Run masks or tags the rows on standard input until the input ends.
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	cfg, err := load()
 	if err == nil {

@@ -1,5 +1,4 @@
-// Package syntax parses YAML that anybody may have written, at a cost that is
-// bounded before the parser sees it.
+// Package syntax parses YAML from untrusted files; the cost is bounded before the parser runs.
 package syntax
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
-// Parse parses a file, or says where and why it is none.
+// Parse parses a YAML file; a mistake says where and why it is invalid.
 func Parse(text []byte) (*ast.File, *exit.Mistake) {
 	if m := bounded(text); m != nil {
 		return nil, m
@@ -32,10 +31,9 @@ func Parse(text []byte) (*ast.File, *exit.Mistake) {
 	return nil, m
 }
 
-// Bounds of a file. The library takes time with the square of nesting and of the
-// keys of a section, and a stack with nesting: a hundred thousand opening
-// brackets took it 25 s. No configuration comes near them; lists of entries
-// may be as long as they like.
+// Bounds of a YAML file. The library's time grows with the square of the nesting depth and of the number of keys in a
+// section, and its stack with the depth: a hundred thousand opening brackets took 25 s. Configurations stay far below
+// these bounds; lists may have any number of entries.
 const (
 	maxDepth = 32
 	maxKeys  = 4000

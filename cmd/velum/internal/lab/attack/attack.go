@@ -1,13 +1,11 @@
-// Package attack tries velum's own output as somebody would who has all of it
-// but the private tree: every attack takes an extract, says in figures what it
-// could find out, beside what guessing does, and whether that is more than is
-// allowed. No attack passes that could not have failed: where too little was left
-// to tell, it says that it had no power.
+// Package attack attacks velum's own output, as somebody would who has all of it except the private tree. Each attack
+// takes an extract, reports how often its guesses were right beside how often chance is, and decides whether that is
+// more than allowed. An attack that had too little data to fail reports that it had no power.
 //
-// Every attack is a value of type attack in a file of its name: what it is called, what it needs, how it is run. Its figures are a
-// struct whose JSON names are also the columns of the printed table, and judged makes the finding of them. The attack on
-// names plants some: what it sees of a mention is a few small numbers (repetition.go, frequency.go); how suspect they
-// are is learned of extracts in which names were planted, and judged on other patients (judge.go).
+// Each attack is a value of type attack in a file named for it. Its figures are a struct whose JSON names are also the
+// columns of the printed table; the function judged turns them into a verdict. The attack on names plants some missed
+// names to learn from: a mention becomes a few numbers (repetition.go, frequency.go), a classifier is trained on
+// extracts with planted names and applied to other patients (judge.go).
 package attack
 
 import (
@@ -106,7 +104,7 @@ type attacker struct {
 	planted *planter // nil: not read yet
 }
 
-// Names returns the names of the attacks.
+// Names returns the names of all attacks.
 func Names() (all []string) {
 	for _, t := range attacks {
 		all = append(all, t.name)
@@ -114,8 +112,8 @@ func Names() (all []string) {
 	return all
 }
 
-// Run tries the attacks that are wanted, prints what each found out, and ends with
-// exit code 15 unless all that were tried passed.
+// Run runs the selected attacks and prints the findings of each. The exit code is 15 unless all attacks that were run
+// have passed.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	a := &attacker{Console: c, Options: o, config: cfg}
 	if err := a.check(); err != nil {

@@ -24,7 +24,7 @@ type suspect struct {
 	cells   []cell // by attack
 }
 
-// Result holds the findings of an attack about one kind of misses.
+// Result holds the figures of one attack for one kind of missed names: planted or natural.
 type Result struct {
 	Attack  string  `json:"attack"`
 	Kind    string  `json:"kind,omitempty"`   // of misses: planted, natural
@@ -55,7 +55,7 @@ type Result struct {
 	spread float64 // how much more the lift varies by patient than if each mention were alone
 }
 
-// Verdicts.
+// The verdicts of an attack.
 const (
 	passed  = "passed"
 	failed  = "failed"

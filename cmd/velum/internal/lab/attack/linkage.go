@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// LinkOptions are those of the linkage of an extract with a table of people.
+// LinkOptions holds the options of the attack that links an extract with a table of people.
 type LinkOptions struct {
 	Table   string // Parquet or CSV: a row a person, columns of the names that quasi/ has
 	AtLeast int    // notes that a person must match, if any; 0: anonymity.k

@@ -1,6 +1,6 @@
-// Package learn is self-learning (BOOT §3.2.1): tag a slice of the archive, take
-// the surest notes in the right proportions, train again, measure; turn after
-// turn, in a folder that a stopped command goes on in.
+// Package learn implements self-learning (BOOT §3.2.1): tag a slice of the archive, select the notes with the highest
+// confidence in given proportions, train again and measure. Each such turn is a folder, and an interrupted command
+// continues with the turn that it had not finished.
 package learn
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/velum-health/velum/stages/read/fence"
 )
 
-// Options holds the arguments of learning beside the configuration.
+// Options holds the arguments of `velum teach learn` beside the configuration.
 type Options struct {
 	Out       string   // folder to learn in
 	BackTo    int      // forget the turns after this one; negative: none
@@ -36,7 +36,7 @@ type Options struct {
 	Answers   []string // paths of corrected notes
 }
 
-// Learn learns from an archive in the folder of the options.
+// Learn runs turns of self-learning on an archive, in the folder of the options.
 func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	if err := files.OwnFolder(f.Out, "velum teach learn", own.MatchString); err != nil {

@@ -1,5 +1,5 @@
-// Package pack is what the verb rules does: compile packs of rules, try them on
-// sentences and labelled notes, make taggers of them.
+// Package pack implements `velum teach rules`: it compiles packs of rules, tries them on sentences and labelled notes,
+// and writes them as tagger models.
 package pack
 
 import (
@@ -29,7 +29,7 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 	return files.Pack(file, lists)
 }
 
-// Options name rules and what is made of them.
+// Options names the rule files, what to do with them, and the output.
 type Options struct {
 	File  string   // of rules
 	Files []string // to check
@@ -41,7 +41,7 @@ type Options struct {
 	Out   string // model to write
 }
 
-// Check compiles files of rules and prints what they hold. All files are tried, and every mistake is told.
+// Check compiles rule files and prints their contents. It tries all files and reports all mistakes.
 func Check(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	wrong := &exit.ConfigError{In: "the rules"}
 	for _, file := range o.Files {
@@ -105,8 +105,8 @@ func checkWords(c *console.Console, _ *option.Config, file string) error {
 	return c.Answer(map[string]any{"message_type": "rules", "file": file, "lists": lists}, "%s: changes the words of %s: %s\n", file, counted(len(lists), "lists"), strings.Join(lists, ", "))
 }
 
-// Words prints the lists that the rules of velum go by, as the configuration
-// changes them: those named, or all.
+// Words prints the word lists of velum's rules, as changed by the configuration: the lists named in the options, or
+// all.
 func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	words, err := files.Words(cfg.Resolve.Words...)
 	if err != nil {
@@ -125,7 +125,7 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	return err
 }
 
-// Build writes the model file of a pack.
+// Build writes a pack of rules as a model file.
 func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	p, err := open(cfg, o.File)
 	if err != nil {
@@ -145,7 +145,7 @@ func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	return c.Answer(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()}, "%s: %d networks\n", o.Out, len(p.Networks()))
 }
 
-// Trace prints what rules find in a sentence or a note, and on which paths.
+// Trace prints which spans the rules find in a sentence or a note, and through which states.
 func Trace(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	p, err := open(cfg, o.File)
 	if err != nil {

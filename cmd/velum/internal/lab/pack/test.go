@@ -14,10 +14,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Test scores each network of a pack on labelled notes, and all together, by
-// the overlap criterion of ATN §4.2: a find is right if it shares a byte with a
-// gold span of its category. With the file of the rules as they were, it says which errors went and which came: ATN §2.1 keeps a rule
-// that mends more than one error and does not lower F1.
+// Test scores each network of a pack on labelled notes, and all networks together. A span counts as right if it shares
+// a byte with a gold span of its category (overlap criterion of ATN §4.2). Given an earlier version of the rule file,
+// it lists the errors that are gone and the new ones: ATN §2.1 keeps a rule that corrects more than one error and does
+// not lower F1.
 func Test(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	now, err := scored(ctx, cfg, o.File, o.Gold)
 	if err != nil {
@@ -61,7 +61,7 @@ type mistake struct {
 	End      int32  `json:"end"`
 }
 
-// Kinds of mistakes.
+// Kinds of errors: a span that is missing in the result, or one that is too many.
 const (
 	missed = "missed"
 	inVain = "in vain"

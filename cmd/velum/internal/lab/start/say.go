@@ -163,7 +163,7 @@ func (m *month) inUse() string {
 	return "the first model"
 }
 
-// String says how many identifiers a model had masked, and how much of what it said was wholly right.
+// String returns how many identifiers the model masked and its strict F1, as a sentence.
 func (s *scores) String() string {
 	return fmt.Sprintf("of %d identifiers in %d notes %d had been masked, strict F1 %.3f", s.Gold, s.Notes, s.Masked, s.StrictF1)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/velum-health/velum/stages/read/fence"
 )
 
-// Questions end when answers have stopped changing what the model says: when the models of so many turns in
-// a row agree so far with those before, on so many notes of the archive, which need no labels for it
-// (Bloodgood and Vijay-Shanker 2009, kappa of at least .99). Of spans the F1 of one model against the other is what
-// kappa comes to where most of a text is in no span (Hripcsak and Rothschild 2005).
+// Constants of the stop rule: questions end when the models of several turns in a row agree with their predecessors on
+// a sample of the archive, which needs no labels (Bloodgood and Vijay-Shanker 2009, kappa of at least .99). For spans,
+// the F1 of one model against the other takes the place of kappa, which it approaches where most text is outside of
+// spans (Hripcsak and Rothschild 2005).
 const (
 	enoughAgreed = 0.99
 	enoughTurns  = 2

@@ -1,13 +1,12 @@
-// Package start is a first month without labels: one verb that is given again every
-// evening, looks at what lies in its folder, and does what comes next.
+// Package start implements `velum start`, the first month with an archive that nobody has labelled. The same command is
+// given every evening; it looks at the state of its folder and does the next step.
 //
 //	archive ─> velum.yaml ─> first model ─> masked month ─> questions ─> a person
 //	answers ─> a turn of learning, judged ─> masked month ─> questions ─> a person ...
 //
-// It knows how to go on and nothing else: rooms propose, train, learn, review and run
-// do the work (BOOT §3.2.1 and §4.4, ATN §2.3, INV §4.3). Everything that it rests upon
-// is on the disk before the next part begins, so a start after a kill does what is
-// missing.
+// It only decides which step is next; packages propose, train, learn, review and run do the work (BOOT §3.2.1 and §4.4,
+// ATN §2.3, INV §4.3). The result of each step is on disk before the next one begins, so a start after a kill repeats
+// only what is missing.
 package start
 
 import (
@@ -35,7 +34,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options holds the arguments of the verb beside the configuration.
+// Options holds the arguments of `velum start` beside the configuration.
 type Options struct {
 	In    string   // the archive
 	Out   string   // folder that grows, private but for its masked/
@@ -51,7 +50,7 @@ type Options struct {
 	Typed []string // the command line behind the program's name: it is typed again the next evening
 }
 
-// Where things stand in the folder.
+// Names of files and folders in the folder of `velum start`.
 const (
 	lockName    = "_LOCK"
 	stateName   = "start.json"
@@ -81,7 +80,7 @@ type state struct {
 	Agreed   []float64 `json:"agreed"`   // of each turn but the first: how far its model agrees with the one before
 }
 
-// Run does what comes next.
+// Run looks at the state of the folder and does the next step.
 func Run(ctx context.Context, c *console.Console, o *Options) error {
 	if o.Ask < 1 {
 		return exit.Misconfiguredf("ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)

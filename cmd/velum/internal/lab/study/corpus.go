@@ -79,7 +79,7 @@ func (o *Options) grouping() (func(id, path string) string, error) {
 	}, nil
 }
 
-// Groupings are the values of --by.
+// Groupings lists the values of --by: what keeps notes together in one fold.
 var Groupings = []string{"note", "document", "patient", "source"}
 
 // readCorpus reads which notes there are.

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Part holds the findings of one study.
+// Part holds the results of one study.
 type Part struct {
 	Study  string  `json:"study"`
 	Digest string  `json:"notes_digest"` // of all notes, in order
@@ -36,9 +36,8 @@ type Part struct {
 	Ranking []*Ranked `json:"ranking,omitempty"`
 }
 
-// Point is the scores of one arm in one place, all its trials together. Intervals are
-// of 95 %, by draws of groups,
-// or of notes where a group is a source.
+// Point holds the scores of one setting on one set of notes, summed over its trials. Intervals are 95 % bootstrap
+// intervals, resampled by group, or by note where a group is a source.
 type Point struct {
 	Kind     string     `json:"kind"`
 	At       string     `json:"at,omitempty"`
@@ -61,7 +60,7 @@ type Point struct {
 	scorer *score.Scorer
 }
 
-// Scores are those of one measure.
+// Scores holds precision, recall, F1 and F-beta of one measure, with the ends of the 95 % intervals of F1 and recall.
 type Scores struct {
 	Precision float64    `json:"precision"`
 	Recall    float64    `json:"recall"`
@@ -71,7 +70,7 @@ type Scores struct {
 	Ends      [2]float64 `json:"recall_ends"`
 }
 
-// Category is the strict F1 of a category.
+// Category holds the strict F1 and the masking recall of one category.
 type Category struct {
 	Category string  `json:"category"`
 	Gold     int64   `json:"gold"`
@@ -79,9 +78,8 @@ type Category struct {
 	Masked   float64 `json:"masked_recall"`
 }
 
-// Pair is the difference of two points, A - B, with its interval by the paired
-// bootstrap and its probability of chance by approximate randomization over the same
-// (NGRID §6.4): of strict F1, and of masking recall by entity.
+// Pair compares two points, A - B, by strict F1 and by masking recall per entity: the difference with its interval by
+// paired bootstrap, and its p-value by approximate randomization over the same groups (NGRID §6.4).
 type Pair struct {
 	A      string     `json:"a"`
 	B      string     `json:"b"`
@@ -90,8 +88,8 @@ type Pair struct {
 	Masked Difference `json:"masked_recall"`
 }
 
-// Difference is one of a Pair. Holm is Alpha as it counts among all pairs of the study
-// (Holm 1979).
+// Difference is the difference of one measure between the points of a Pair. Alpha is the p-value, and Holm the p-value
+// corrected for the number of pairs in the study (Holm 1979).
 type Difference struct {
 	Difference float64    `json:"difference"`
 	Ends       [2]float64 `json:"ends"`

@@ -19,9 +19,9 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Ranked is a feature with its gain at the tokens of a category: the mean over its gold
-// tokens of the weights for the gold tag less those for O. A feature is a group and the
-// place that it looks at; its values, which may be words, are put together.
+// Ranked is a feature with its average contribution at the gold tokens of a category: the weights for the gold tag
+// minus the weights for O. A feature is a template group at a window offset; its values, which may be words, are
+// summed.
 type Ranked struct {
 	Kind     string  `json:"kind"`
 	Category string  `json:"category"`

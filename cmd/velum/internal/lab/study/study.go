@@ -1,12 +1,10 @@
-// Package study is what `velum teach study` does: many trainings and scorings of kinds of
-// taggers on labelled notes (cross-validation, learning curves, ablation, grids, mixtures)
-// put together into points with intervals and pairs with tests, in a folder in which a
-// stopped command goes on.
+// Package study implements `velum teach study`: it trains and scores many taggers on labelled notes (cross-validation,
+// learning curves, ablation, grids, mixtures) and combines the scores into points with intervals and pairs with
+// significance tests. Results are kept in a folder, so that an interrupted command continues.
 //
 //	labelled notes ─> folds, shares, mixtures ─> trials (train on X, tag Y, count) ─> points, pairs ─> study.json
 //
-// Everything is a function of notes, options and seed. What is kept of a trial is counts:
-// no text and no model.
+// All results are functions of notes, options and seed. Only counts of a trial are kept: no text and no model.
 package study
 
 import (
@@ -57,7 +55,7 @@ var ways = map[string]func(*study, context.Context) (*Part, error){
 	"grid": (*study).gridPart, "mix": (*study).mixPart, "confidence": (*study).confidencePart,
 }
 
-// Names are those of the studies.
+// Names returns the names of the studies.
 func Names() []string { return slices.Sorted(maps.Keys(ways)) }
 
 // study is one study in its folder.
@@ -82,8 +80,7 @@ const (
 	lockName     = "_LOCK" // held while a study goes on; a kill leaves it
 )
 
-// Run does a study and writes study.json, which keeps what other
-// studies in the same folder have found.
+// Run runs one study and writes study.json. Results of other studies in the same folder are kept.
 func Run(ctx context.Context, c *console.Console, options option.Sources, o *Options) error {
 	if ways[o.Way] == nil {
 		return exit.Misconfiguredf(exit.Suggest(o.Way, Names()), "no study %q", o.Way)
@@ -159,14 +156,14 @@ func (s *study) locked(ctx context.Context) error {
 	return s.print(part)
 }
 
-// Study is study.json: what the studies of a folder found, by their names. It holds
-// counts, names of options and labels, and no text of a note.
+// Study is the content of study.json: the results of all studies of a folder, by name. It holds counts and names of
+// options and labels, and no text of a note.
 type Study struct {
 	Schema string           `json:"schema"`
 	Parts  map[string]*Part `json:"studies"`
 }
 
-// Schema is that of study.json.
+// Schema identifies the format of study.json.
 const Schema = "velum.study/1"
 
 // readParts reads what other studies of the folder found. What is there and cannot be read

@@ -292,7 +292,7 @@ func (s *study) gridPart(ctx context.Context) (*Part, error) {
 	return p, err
 }
 
-// What is said of a figure whose notes have picked what it is of.
+// Warnings that a score is too optimistic because the same notes selected the setting that it measures.
 const (
 	pickedHere      = "What was picked was picked by the same scores that are shown for it, so its figure is a little too good: among many, one is best by luck. Measure it again on notes that had no part here."
 	pickedElsewhere = "The setting that was taken was picked by the same scores that are shown for it, so its figure is a little too good: among many, one is best by luck. Expect the figure of \"picked by the other folds\": there each fold is measured with the setting that was best in the other folds."

@@ -20,8 +20,8 @@ func (l *Lookups) narrow(t *features.Template) (*features.Template, error) {
 	return features.Parse(n.String()) // the window may be smaller
 }
 
-// Groups are the names of the groups of the template that a training with these options
-// goes by, in their order; none for a kind without a template.
+// Groups returns the names of the feature groups of the template that these options select, in the order of the
+// template; none for a kind without a template.
 func Groups(cfg *option.Config, o *Options) (names []string, err error) {
 	t := New(nil, cfg, o)
 	var ok bool

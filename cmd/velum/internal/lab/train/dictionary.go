@@ -19,7 +19,7 @@ import (
 	"github.com/velum-health/velum/stages/teach"
 )
 
-// DictionaryOptions holds the arguments of a training of kind dictionary.
+// DictionaryOptions holds the arguments for training a tagger of kind dictionary.
 type DictionaryOptions struct {
 	Method                      string
 	Gazetteers, Negative, Notes []string

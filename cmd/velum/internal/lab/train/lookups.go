@@ -14,7 +14,8 @@ import (
 	"github.com/velum-health/velum/models/word/morph"
 )
 
-// Lookups say what a template's slots look up: train.clusters and --morph.
+// Lookups names the resources that the feature template looks words up in: word clusters (train.clusters) and
+// morphology (--morph).
 type Lookups struct {
 	Morph    string
 	clusters []string // of the configuration

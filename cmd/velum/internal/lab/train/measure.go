@@ -9,10 +9,9 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// Measure scores a model that there is on labelled notes, sets its recall dial,
-// calibrates its confidences on held-out notes (o.Held), and writes it with all of
-// that: the weights stay as they were. With o.Scores it takes those of another model instead. What o says of training is not looked
-// at.
+// Measure scores an existing model on labelled notes, sets its recall dial, calibrates its confidences on held-out
+// notes (o.Held), and writes the model with the new header and the same weights. With o.Scores it copies the scores of
+// another model instead. It ignores the training options in o.
 func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	m, err := flow.OpenModel(cfg.Tag.Model, cfg)
 	if err != nil {

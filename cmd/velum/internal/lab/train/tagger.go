@@ -38,7 +38,7 @@ type Training struct {
 	Taught  *teach.Sink
 }
 
-// New is a training with these options, which Prepare has still to look at.
+// New returns a Training with these options; Prepare checks them.
 func New(c *console.Console, cfg *option.Config, o *Options) *Training {
 	return &Training{Console: c, cfg: cfg, Options: o}
 }
@@ -80,7 +80,7 @@ func (t *Training) learnAll(ctx context.Context) error {
 	return err
 }
 
-// Prepare makes the trainer, which has no notes yet.
+// Prepare checks the options and creates the trainer without notes.
 func (t *Training) Prepare() error {
 	var ok bool
 	if t.kind, ok = flow.KindNamed(t.Options.Kind); !ok || !t.kind.Learns {
@@ -111,7 +111,8 @@ func (t *Training) Prepare() error {
 	return nil
 }
 
-// Tags are the tags of a label set in the scheme of the configuration, and the map of categories into the set.
+// Tags returns the tag set of a label set in the scheme of the configuration, and the function that maps categories
+// into it.
 func Tags(cfg *option.Config, labels string) (*pipeline.TagSet, func(pipeline.Category) pipeline.Category, error) {
 	into, err := flow.IntoLabels(labels)
 	if err != nil {
@@ -201,8 +202,8 @@ func (t *Training) templateText() (string, error) {
 	return flow.TemplateText(cmp.Or(name, t.cfg.Profile))
 }
 
-// Learn adds the notes of one path to the corpus, which a teacher has labelled, with other names and places (surrogates): so a
-// model does not learn by heart the names that its teacher found.
+// Learn adds notes that a teacher model has labelled to the training corpus. It replaces their names and places by
+// surrogates, so that the new model does not memorize the names that its teacher found.
 func (t *Training) Learn(ctx context.Context, path string) error {
 	step, err := mask.Redraw(t.tagSet, "redraw 1 0")
 	if err != nil {
@@ -220,12 +221,12 @@ func (t *Training) Learn(ctx context.Context, path string) error {
 	return t.Teach(ctx, src, step)
 }
 
-// Teach adds the notes of a source to the corpus, after the stages of before.
+// Teach adds the notes of src to the training corpus, after running the steps in before.
 func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pipeline.Step) error {
 	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
 }
 
-// Fit trains the model.
+// Fit trains the model on the corpus.
 func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 	unit, times := t.trainer.Work()
 	progress := t.NewProgress("train", unit, int64(times))

@@ -1,5 +1,4 @@
-// Package train makes models out of labelled notes, lists and treebanks, and
-// scores them: one file a kind.
+// Package train trains models from labelled notes, lists and treebanks, and scores them. Each kind of model has a file.
 package train
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options holds the arguments of a training beside the configuration.
+// Options holds the arguments of `velum teach train` beside the configuration.
 type Options struct {
 	Kind   string
 	Train  []string // paths of labelled notes
@@ -45,7 +44,7 @@ var otherwise = map[string]func(context.Context, *console.Console, *option.Confi
 	inverse.WordsKind: trainWords,
 }
 
-// Kinds are the names of all kinds that can be trained.
+// Kinds returns the names of all kinds of models that can be trained.
 func Kinds() []string {
 	names := slices.Sorted(maps.Keys(otherwise))
 	for _, k := range flow.Kinds {
@@ -57,7 +56,7 @@ func Kinds() []string {
 	return names
 }
 
-// Train trains the model that the options want.
+// Train trains the model that the options describe.
 func Train(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if train := otherwise[o.Kind]; train != nil {
 		return train(ctx, c, cfg, o)

@@ -25,14 +25,13 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Trainers makes the trainers of labelled notes, by the kind of tagger: flow.Kinds has
-// what opens models, so that a run knows nothing of learning.
+// Trainers maps each kind of tagger to the function that makes its trainer. The functions that open models are in
+// flow.Kinds, so that `velum run` links no trainer.
 var Trainers = map[string]func(*Materials) (tagger.Trainer, error){
 	crf.Kind: newCRFTrainer, crf.SVM: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
 }
 
-// Materials holds the parts that every kind of trainer is made from. What a kind wants beside them stands
-// in the configuration.
+// Materials holds the inputs of every kind of trainer. Options of a single kind are read from Config.
 type Materials struct {
 	Config    *option.Config
 	TagSet    *pipeline.TagSet

@@ -22,10 +22,10 @@ import (
 	"github.com/velum-health/velum/stages/teach"
 )
 
-// VectorMethods returns the methods that VectorOptions may name.
+// VectorMethods returns the possible values of VectorOptions.Method.
 func VectorMethods() []string { return embedtrain.Methods() }
 
-// VectorOptions say what vectors to learn, and from what.
+// VectorOptions says by which method to learn word vectors, and from which notes.
 type VectorOptions struct {
 	In              []string // paths of notes
 	From, Out, Name string
@@ -65,7 +65,7 @@ type embedding struct {
 	sink    teach.Words
 }
 
-// LearnVectors learns the vectors and writes their file.
+// LearnVectors learns word vectors and writes their file.
 func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f *VectorOptions) error {
 	norm, err := f.check()
 	if err != nil {

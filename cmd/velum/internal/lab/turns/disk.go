@@ -12,20 +12,20 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// What a turn's record is called, and its schema.
+// The file name of a turn's record, and its schema.
 const (
 	FileName   = "turn.json"
 	TurnSchema = "velum.turn/2"
 )
 
-// Encode returns the bytes of a record of learning.
+// Encode returns a record of learning as indented JSON with a final newline.
 func Encode(record any) ([]byte, error) {
 	data, err := json.MarshalIndent(record, "", " ")
 	return append(data, '\n'), err
 }
 
-// Decode reads a record of learning, of a schema, from its file, and returns its digest. What is no such record is a
-// durable.IntegrityError.
+// Decode reads a record of learning with the given schema from a file into record, and returns the SHA-256 of the file.
+// Any other content is a *durable.IntegrityError.
 func Decode(path, schema string, record any) (sum string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -40,8 +40,8 @@ func Decode(path, schema string, record any) (sum string, err error) {
 
 func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// Read reads the turn of a folder, and checks that it follows those before and that its files are what it wrote: a
-// durable.IntegrityError says what is not.
+// Read reads the turn in a folder. It returns a *durable.IntegrityError if the turn does not follow the earlier turns
+// or if one of its files has changed.
 func Read(folder string, before []*Turn) (t *Turn, err error) {
 	name := filepath.Join(folder, FileName)
 	t = new(Turn)
@@ -63,14 +63,14 @@ func Read(folder string, before []*Turn) (t *Turn, err error) {
 	return t, nil
 }
 
-// Encoded returns the bytes of turn.json, and sets their digest.
+// Encoded returns the bytes of turn.json and sets t.Sum to their SHA-256.
 func (t *Turn) Encoded() ([]byte, error) {
 	data, err := Encode(t)
 	t.Sum = sumOf(data)
 	return data, err
 }
 
-// Folders are those of a kind in a folder of learning that are numbered from first on.
+// Folders returns the existing folders KIND-NN below dir, numbered from first without a gap.
 func Folders(dir, kind string, first int) (all []string) {
 	for {
 		folder := filepath.Join(dir, fmt.Sprintf("%s-%02d", kind, first+len(all)))
@@ -81,7 +81,7 @@ func Folders(dir, kind string, first int) (all []string) {
 	}
 }
 
-// FileOf describes a file.
+// FileOf returns name, size and SHA-256 of a file.
 func FileOf(path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Draws are those of an interval of 95 %.
+// Draws is the number of bootstrap samples for an interval of 95 %.
 const Draws = 2000
 
-// What a line of the gate measures.
+// The measures of a GateLine.
 const (
 	foundRecall  = "recall"        // of spans with the right category and borders
 	maskedRecall = "masked_recall" // of spans whose letters and digits are all covered
 )
 
-// GateLine compares the model of a turn with the model in use, on the same notes: what the two find of a category, or mask of it.
-// The category score.AllCategories stands for all of them together.
+// GateLine compares the model of a turn with the model in use, on the same notes and for one category: the recall of
+// exact spans, or the recall of masked spans. Category score.AllCategories means all categories together.
 type GateLine struct {
 	Category string     `json:"category"`
 	Measure  string     `json:"measure"`
@@ -29,7 +29,7 @@ type GateLine struct {
 	Gained   int        `json:"gained"`   // spans that the turn's model has and the model in use has not
 }
 
-// Judgment holds the decision of the gate about a turn.
+// Judgment holds the comparison of a turn's model with the model in use, and the decision which of them to use.
 type Judgment struct {
 	Beside   int         `json:"beside"`           // number of the turn whose model was in use before; -1: none was
 	Was      *Scores     `json:"was,omitempty"`    // of the model in use, on the notes of Validation
@@ -39,8 +39,8 @@ type Judgment struct {
 	Promoted bool        `json:"promoted"`
 }
 
-// Decide applies the gate to what was compared: the model of the turn goes into use if it is better beyond chance and loses
-// nothing beyond chance.
+// Decide sets Promoted: the model of the turn goes into use if its strict F1 is significantly higher and no line shows
+// a significant loss (95 %).
 func (j *Judgment) Decide() {
 	j.Gated = []GateLine{}
 	for _, l := range j.Compared {
@@ -55,8 +55,8 @@ func (j *Judgment) Decide() {
 // interval of the difference lies below 0. Of three spans lost and none gained among thousands the interval reaches 0.
 func (l *GateLine) lost() bool { return l.Now < l.Was && l.Ends[1] < 0 }
 
-// Compare compares two systems that tagged the same notes, for all categories together in what they mask, and for each category in
-// what they mask and find.
+// Compare compares two systems that tagged the same notes: the masking recall of all categories together, and the
+// masking recall and recall of each category.
 func Compare(was, now *score.Scorer) (all []GateLine, err error) {
 	differences, err := now.RecallDifferences(was, Draws, 1)
 	for _, d := range differences {
@@ -73,7 +73,8 @@ func Compare(was, now *score.Scorer) (all []GateLine, err error) {
 	return all, err
 }
 
-// NotInUse says why a turn that was compared with the model in use did not take its place: chance, or what it loses.
+// NotInUse explains in a sentence why the model of a turn did not replace the model in use: the difference may be
+// chance, or some category lost recall.
 func (r *Report) NotInUse(t *Turn) string {
 	number, from, to := fmt.Sprint(t.Number), r.Words().Number(t.Better[0], 4), r.Words().Number(t.Better[1], 4)
 	switch {

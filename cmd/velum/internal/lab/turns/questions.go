@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// Questions is asked.json: which notes a person was asked about, and why. It
-// has no word of the notes.
+// Questions is the content of asked.json: which notes a person was asked about, and why. It holds no text of the notes.
 type Questions struct {
 	Schema string     `json:"schema"`
 	Turn   int        `json:"turn"` // whose model was unsure
@@ -16,7 +15,7 @@ type Questions struct {
 	Notes  []Question `json:"notes"`
 }
 
-// Question is a note that is asked about.
+// Question is one note that a person is asked to correct.
 type Question struct {
 	ID         string  `json:"id"`
 	Confidence float64 `json:"confidence"`
@@ -25,9 +24,8 @@ type Question struct {
 	Said       string  `json:"said,omitempty"` // digest of the places and labels that the model gave it
 }
 
-// Answers is answers.json: what a person sent back. An answer that has
-// the places and labels that were asked is unchanged: all was right, or nobody
-// has looked.
+// Answers is the content of answers.json: counts of the answers that a person sent back. An answer is unchanged if its
+// spans are those that were shown; then either all were right or nobody looked.
 type Answers struct {
 	Schema    string `json:"schema"`
 	Notes     int    `json:"notes"`
@@ -42,7 +40,7 @@ const (
 	AnswersSchema = "velum.answers/1"
 )
 
-// IDs are the notes.
+// IDs returns the set of the ids of the notes.
 func (q *Questions) IDs() map[string]bool {
 	ids := map[string]bool{}
 	for _, n := range q.Notes {
@@ -51,7 +49,7 @@ func (q *Questions) IDs() map[string]bool {
 	return ids
 }
 
-// Add adds what a file of answers says of itself; older ones say nothing.
+// Add adds the counts in the answers.json at path. A missing file, as of older versions, adds nothing.
 func (a *Answers) Add(path string) error {
 	var one Answers
 	if _, err := Decode(path, AnswersSchema, &one); errors.Is(err, os.ErrNotExist) {
@@ -63,7 +61,7 @@ func (a *Answers) Add(path string) error {
 	return nil
 }
 
-// ReadQuestions reads asked.json; no file is no question.
+// ReadQuestions reads asked.json; a missing file yields no questions.
 func ReadQuestions(path string) (*Questions, error) {
 	q := new(Questions)
 	_, err := Decode(path, AskedSchema, q)

@@ -10,9 +10,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Report is report.json of learning, and what report.html shows. It holds
-// no text and no ids of notes, and it is a function of the turns alone, so that
-// learning that was stopped and went on ends with the same bytes.
+// Report is the content of report.json of learning; report.html shows it. It holds no text and no ids of notes. It
+// depends on the turns alone, so that interrupted and uninterrupted learning give the same bytes.
 type Report struct {
 	Schema     string   `json:"schema"`
 	Language   string   `json:"language"` // of the sentences and the page
@@ -30,13 +29,13 @@ type Report struct {
 	language page.Language
 }
 
-// ReportSchema is that of report.json.
+// ReportSchema identifies the format of report.json.
 const ReportSchema = "velum.learn/3"
 
-// In sets the language.
+// In sets the language of sentences and numbers.
 func (r *Report) In(l page.Language) { r.Language, r.language = l.String(), l }
 
-// On says what the best turn was judged on.
+// On describes the notes on which the best turn was measured, as a phrase.
 func (r *Report) On() string {
 	if r.Folds > 0 {
 		return r.language.Text("in folds", r.language.Plural(int64(r.Best.Notes), "labelled note"), fmt.Sprint(r.Folds))
@@ -44,7 +43,7 @@ func (r *Report) On() string {
 	return r.language.Plural(int64(r.Best.Notes), "dev note")
 }
 
-// Score writes a measure.
+// Score formats a measure with four decimals in the language of the report.
 func (r *Report) Score(x float64) string { return r.language.Number(x, 4) }
 
 // Write writes report.json and report.html.
@@ -68,7 +67,7 @@ var learnPage string
 
 var learnTemplate = page.New("learn", learnPage)
 
-// HTML is the page.
+// HTML returns report.html.
 func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language, r.view()) }
 
 // learnView is the report as the page shows it.
@@ -134,5 +133,5 @@ func (r *Report) classes() (all []learnClass) {
 	return all
 }
 
-// Words are those of the language of the report.
+// Words returns the language of the report, which formats its words and numbers.
 func (r *Report) Words() page.Language { return r.language }

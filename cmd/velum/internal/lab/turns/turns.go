@@ -1,5 +1,5 @@
-// Package turns is what learning keeps of its turns, and what it says of them:
-// turn.json of each, the report of all. It changes nothing and knows no notes.
+// Package turns defines the records that self-learning keeps: turn.json of each turn, and the report of all turns. It
+// reads and compares records; it does not train or read notes.
 package turns
 
 import (
@@ -9,8 +9,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// Turn is the content of turn.json. It is a function of options and input: no time,
-// no machine.
+// Turn is the content of turn.json. It depends on options and input alone, and holds no time and no name of a machine.
 type Turn struct {
 	Schema  string `json:"schema"`
 	Number  int    `json:"turn"`
@@ -36,7 +35,7 @@ type Turn struct {
 	Sum string `json:"-"` // SHA-256 of turn.json
 }
 
-// Slice describes the notes that a turn looked at.
+// Slice describes the part of the archive that a turn has tagged.
 type Slice struct {
 	From       int64        `json:"from"` // number of the first note in the archive
 	To         int64        `json:"to"`
@@ -48,15 +47,15 @@ type Slice struct {
 	Confidence []report.Bin `json:"confidence"` // of those with spans
 }
 
-// Group is the notes of the archive that one turn gave to the training set.
+// Group is a file of notes of the archive that one turn added to the training set.
 type Group struct {
 	Turn  int    `json:"turn"`
 	File  string `json:"file"` // below the folder of learning
 	Notes int    `json:"notes"`
 }
 
-// Base is a model that can be in use, and how it scored. Trained for a turn it has learned from the training set of the model in use
-// and the answers that came since: it goes into use if the model of the turn does not, so that no answer is thrown away.
+// Base is a second candidate for use with its scores. It was trained on the training set of the model in use plus the
+// answers since then. It goes into use if the model of the turn does not, so that no answer is lost.
 type Base struct {
 	Of       int      `json:"of"`   // number of the turn that was in use when it was trained
 	File     string   `json:"file"` // in the folder of the turn
@@ -64,7 +63,7 @@ type Base struct {
 	Training Training `json:"training"`
 }
 
-// Training describes the notes that a turn learned from, and the result.
+// Training describes the notes that a model was trained on, and the size of the model.
 type Training struct {
 	Gold    int `json:"gold"` // notes
 	Answers int `json:"answers,omitempty"`
@@ -77,7 +76,7 @@ type Training struct {
 	Weights    int `json:"weights"`
 }
 
-// Scores are those on a set of labelled notes.
+// Scores holds the measures of a model on a set of labelled notes.
 type Scores struct {
 	Notes      int             `json:"notes"`
 	Strict     Ratio           `json:"strict"`
@@ -88,14 +87,14 @@ type Scores struct {
 	Categories []CategoryScore `json:"categories"`
 }
 
-// Ratio is a measure and what it is made of.
+// Ratio holds precision, recall and F1 of one measure.
 type Ratio struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 	F1        float64 `json:"f1"`
 }
 
-// CategoryScore holds the measures of a category.
+// CategoryScore holds the measures of one category.
 type CategoryScore struct {
 	Category string `json:"category"`
 	Gold     int64  `json:"gold"`
@@ -103,26 +102,26 @@ type CategoryScore struct {
 	MaskedRecall float64 `json:"masked_recall"`
 }
 
-// File is a file of a turn.
+// File describes a file of a turn: name, size and SHA-256.
 type File struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// F1 is the strict one on the validation notes.
+// F1 returns the strict F1 on the validation notes.
 func (t *Turn) F1() float64 { return t.Validation.Strict.F1 }
 
-// ModelName is the file of the turn's own model.
+// ModelName is the file name of the model that a turn trained.
 const ModelName = "model.velum"
 
-// InUse tells whether a model of the turn went into use.
+// InUse reports whether a model of the turn went into use.
 func (t *Turn) InUse() bool { return t.Promoted || t.Protected() }
 
-// Protected tells whether the turn's model is held against Base: Base has learned what the model in use has.
+// Protected reports whether the turn's model was compared with Base, which was trained on the data of the model in use.
 func (t *Turn) Protected() bool { return t.Base != nil && t.Base.Of == t.Beside }
 
-// Ships is the model of the turn that went into use.
+// Ships returns the model of the turn that went into use: Base, or the turn's own.
 func (t *Turn) Ships() *Base {
 	if t.Protected() && !t.Promoted {
 		return t.Base
@@ -130,13 +129,13 @@ func (t *Turn) Ships() *Base {
 	return &Base{t.Number, ModelName, t.Groups, t.Training}
 }
 
-// Name is that of the folder of the turn.
+// Name returns the folder name of the turn.
 func (t *Turn) Name() string { return Folder(t.Number) }
 
-// Folder is the name of the folder of turn n.
+// Folder returns the folder name of turn n.
 func Folder(n int) string { return fmt.Sprintf("turn-%02d", n) }
 
-// ScoresOf keeps of a report what a turn is judged by.
+// ScoresOf returns the measures of a score report by which a turn is judged.
 func ScoresOf(r *score.Report) Scores {
 	at := func(m score.Measure) Ratio {
 		x, _ := r.Measure(m)
