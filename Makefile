@@ -82,7 +82,7 @@ models: build ## the embedded models, and the sample archive, again (../shared/d
 english: build ## a CRF and a network for notes in English, from the hands in scripts/data/hands-en: ENGLISH=--left-out scores hands that it has not heard
 	python3 scripts/data/english.py $(ENGLISH)
 
-reports: build ## out/models/reports.velum: three networks and a CRF for reports with MEDDOCAN's labels, some hours (../shared/data); run --model takes it
+reports: build ## out/models/reports.velum: five networks and a CRF for reports with MEDDOCAN's labels, an hour (../shared/data); run --model takes it
 	scripts/data/models.sh reports
 
 papers: build ## the papers' models by name, as the papers measured them (../shared/data): PAPERS="--only v ngrid"

@@ -14,7 +14,7 @@
 # --real names the notes that were held out: what a report says of what is left
 # rests on them. `velum model measure` does the same to a model that there is.
 #
-# reports is the network of meddocan, two more and a CRF in one file, for archives of hospital reports that may cost more. It stays in $work; its
+# reports is the network of meddocan, four more and a CRF in one file, for archives of hospital reports that may cost more. It stays in $work; its
 # SHA-256 is printed.
 #
 # A CRF's objective is convex: begun at the weights of a model of most of the same
@@ -70,12 +70,13 @@ meddocan)
 	"$velum" model measure --profile meddocan --model "$work/meddocan-all-4.velum" --scores "$work/meddocan-scores.velum" --out "$work/meddocan.velum"
 	;;
 reports)
-	networks 4 5 6
+	networks 4 5 6 7 8
 	# The CRF decides the lines of which it is sure; it and the networks, with half of the mean each, the others.
 	"$velum" teach train --profile meddocan --kind crf --labels meddocan --name meddocan-crf --init "$work/meddocan-reports.velum" --iterations 40 \
 		--train "$data/meddocan/train,$data/meddocan/dev,$work/real/background,$work/real/cases-dev" --out "$work/meddocan-crf.velum"
 	together() { # NAME CRF OPTIONS...
-		name=$1 members=$2,$work/meddocan-$1-4.velum,$work/meddocan-$1-5.velum,$work/meddocan-$1-6.velum
+		name=$1 members=$2
+		for seed in 4 5 6 7 8; do members=$members,$work/meddocan-$1-$seed.velum; done
 		shift 2
 		"$velum" teach train --profile meddocan --kind ensemble --mode cascade --set ensemble.threshold=0.99 --labels meddocan --name reports --members "$members" \
 			--train "$data/meddocan/dev" "$@" --out "$work/reports-$name.velum"

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -47,6 +49,9 @@ const prunedBelow = 0.005
 
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
+	if biased := func(g features.Group) bool { return g.Name == "bias" }; c.Bias > 0 && !slices.ContainsFunc(m.Template.Groups, biased) {
+		return nil, exit.Misconfigured(errors.New("train.bias: the template has no group bias, of whose weights it is taken"), "write a line `bias` into the template")
+	}
 	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
 		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Prune: prunedBelow, Bias: float32(c.Bias),
 	}), nil
