@@ -1,8 +1,7 @@
-// Package control knows the check digits and letters of numbers of documents: DNI
-// and NIE, CIF, the Spanish Social Security, bank accounts, payment cards. In comes
-// a value, out comes whether its control is right. It is the one place of these
-// facts: models/form/patterns lifts the score of what is right, models/tag/rules
-// offers them by name, and models/form/surrogate writes numbers that are right.
+// Package control checks the control digits and letters of document numbers: DNI and NIE, CIF, Spanish Social Security,
+// bank accounts, payment cards. It takes a value and reports whether its control is right. models/form/patterns raises
+// the score of a valid value, models/tag/rules offers the checks by name, and models/form/surrogate generates valid
+// numbers.
 package control
 
 import (
@@ -13,15 +12,15 @@ import (
 	"github.com/velum-health/velum/models/word/cut"
 )
 
-// Letters are the control letters of DNI and NIE, by the rest of the number by 23.
+// Letters holds the control letters of DNI and NIE, indexed by the number modulo 23.
 const Letters = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 // Letter returns the control letter of a DNI.
 func Letter(number int) byte { return Letters[number%len(Letters)] }
 
-// NIE returns the number that letter and digits of a foreigner's document stand for:
-// X, Y and Z are 0, 1 and 2 before the digits; K, L and M, of other persons without a
-// DNI, are nothing. False: the letter begins no such number.
+// NIE returns the number from which the control letter of a foreigner's document is computed: the prefix X, Y or Z
+// counts as the digit 0, 1 or 2 before the digits; K, L and M (documents of persons without a DNI) count as nothing. ok
+// is false for any other prefix.
 func NIE(first byte, digits int) (number int, ok bool) {
 	switch first &^= 0x20; first {
 	case 'X', 'Y', 'Z':
@@ -48,15 +47,13 @@ var controls = map[string]func(value []byte) bool{
 	"cip":  cip,
 }
 
-// Names are the names that Named knows.
+// Names returns the names that Named accepts.
 func Names() []string { return slices.Sorted(maps.Keys(controls)) }
 
-// Named returns the check of that name: whether a value, whatever stands between its
-// letters and digits, has the right check digit or letter. luhn is ISO/IEC 7812, dni
-// that of DNI and NIE, cif that of companies, iban ISO 7064 mod 97-10, nass that of
-// the Spanish Social Security; cip has none and asks for a sex and a birth date that
-// can be. luhn and nass look at digits alone. Values of more than 64 letters and digits
-// are never right. nil if there is no such check.
+// Named returns the check with that name, or nil: a function that reports whether a value has the right check digit or
+// letter, whatever separators it contains. luhn is ISO/IEC 7812, dni covers DNI and NIE, cif the numbers of companies,
+// iban ISO 7064 mod 97-10, nass the Spanish Social Security; cip has no check digit and is tested for a possible sex
+// and birth date. luhn and nass ignore letters. Values of more than 64 letters and digits never pass.
 func Named(name string) func(value []byte) bool {
 	check := controls[name]
 	if check == nil {
@@ -115,16 +112,15 @@ func cip(v []byte) bool {
 	return len(v) == 14 && !slices.ContainsFunc(v[:4], cut.IsDigit) && digitsOnly(v[4:]) && Born(v[4:])
 }
 
-// Born tells whether digits begin with a sex, 0 or 1, and a year, month and day that
-// can be, as those of a CIP of CatSalut do.
+// Born reports whether the digits begin with a sex (0 or 1) and a possible year, month and day, as in a CIP of
+// CatSalut.
 func Born(d []byte) bool {
 	month, day := number(d[3:5]), number(d[5:7])
 	return d[0] <= '1' && month >= 1 && month <= 12 && day >= 1 && day <= 31
 }
 
-// CIF tells whether d[7] is the control digit or letter of a company's seven digits:
-// ten minus the last digit of the sum of the even places and of the digit sums of the
-// doubled odd ones.
+// CIF reports whether d[7] is the control digit or letter of the seven digits of a company's number: ten minus the last
+// digit of the sum of the even places and of the digit sums of the doubled odd places.
 func CIF(d [8]byte) bool {
 	sum := 0
 	for k, b := range d[:7] {
@@ -138,15 +134,14 @@ func CIF(d [8]byte) bool {
 	return d[7] == byte('0'+c) || d[7] == "JABCDEFGHI"[c]
 }
 
-// Social tells whether the last two digits of a number of the Social Security are
-// right.
+// Social reports whether the last two digits of a Social Security number are right.
 func Social(d []byte) bool {
 	body := len(d) - 2
 	return (body == 10 || body == 9) && SocialCheck(d[:body]) == number(d[body:])
 }
 
-// SocialCheck returns the check of province and number: the rest by 97. A number below
-// ten million is joined to its province without its leading zero.
+// SocialCheck returns the check of a Social Security number: province and number modulo 97. A number below ten million
+// is joined to its province without its leading zero.
 func SocialCheck(body []byte) int {
 	p, v := number(body[:2]), number(body[2:])
 	if v >= 10_000_000 {
@@ -155,8 +150,7 @@ func SocialCheck(body []byte) int {
 	return (p*10_000_000 + v) % 97
 }
 
-// Account tells whether both control digits of the twenty digits of a Spanish account
-// are right.
+// Account reports whether both control digits of the twenty digits of a Spanish bank account are right.
 func Account(d []byte) bool { return bank(d[:8]) == d[8] && bank(d[10:20]) == d[9] }
 
 // bank is the control digit of up to ten digits: weights 1 2 4 8 5 10 9 7 3 6 from
@@ -189,8 +183,8 @@ var ibans = func() (t [26 * 26]uint8) {
 	return t
 }()
 
-// IBANLength is the length of an IBAN of the country with these two letters,
-// capitals; 0 if it has none.
+// IBANLength returns the length of an IBAN of the country with the two capital letters a and b; 0 if the country has
+// none.
 func IBANLength(a, b byte) int {
 	if !cut.IsUpper(a) || !cut.IsUpper(b) {
 		return 0
@@ -198,13 +192,13 @@ func IBANLength(a, b byte) int {
 	return int(ibans[int(a-'A')*26+int(b-'A')])
 }
 
-// IBAN tells whether a value has the right check digits of an IBAN.
+// IBAN reports whether the check digits of an IBAN are right.
 func IBAN(v []byte) bool {
 	return len(v) >= 15 && len(v) <= 34 && cut.IsUpper(v[0]) && cut.IsUpper(v[1]) && digitsOnly(v[2:4]) && IBANRest(v) == 1
 }
 
-// IBANRest returns the rest by 97 when country and check digits go behind the other
-// letters and digits (ISO 7064), 1 if the check digits are right; letters count from 10.
+// IBANRest returns the remainder modulo 97 of an IBAN whose first four characters are moved to the end (ISO 7064);
+// letters count from 10. The remainder is 1 if the check digits are right.
 func IBANRest(v []byte) (rest int) {
 	for i := range v {
 		if b := v[(i+4)%len(v)]; cut.IsDigit(b) {
@@ -228,12 +222,12 @@ var cards = func() (rows [][3]int) {
 	return rows
 }()
 
-// Issued tells whether a payment card of so many digits may begin with these four.
+// Issued reports whether a payment card with that many digits may begin with these four.
 func Issued(first, digits int) bool {
 	return slices.ContainsFunc(cards, func(c [3]int) bool { return c[0] == digits && c[1] <= first && first <= c[2] })
 }
 
-// Luhn tells whether the last digit is the check digit of the others.
+// Luhn reports whether the last digit is the check digit of the others.
 func Luhn(d []byte) bool {
 	sum := 0
 	for k, b := range d {

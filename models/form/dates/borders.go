@@ -5,9 +5,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Borders appends the dates that the date text[start:end] of a tagger consists of,
-// by the guide for short notes: without "año" or "finales de" before, a range as
-// two. Nothing, if it holds anything else that is no word between dates.
+// Borders finds the dates in text[start:end], which a tagger has marked as a date, and appends them with the borders of
+// the annotation guide for short notes: without "año" or "finales de" before, and a range as two dates. It appends
+// nothing if the span holds anything else than dates and words that join dates.
 func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
 	n := len(dst)
 	from, to := f.line(text, start, end)

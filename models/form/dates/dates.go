@@ -1,19 +1,15 @@
-// Package dates reads the dates of clinical notes, moves them in time and
-// writes them back as they were written. In: a date as it stands in a note, in
-// Spanish, Catalan or English: "12/03/2014", "19-Jul- 2011", "lunes 3 de mayo",
-// "octubre-noviembre 2013", "principios de mayo", "12, 13 y 14-VI". Out: the
-// same with other numbers and names, in the same format and resolution.
+// Package dates parses the dates in clinical notes, shifts them in time and writes them back in the same form. It takes
+// a date as written in Spanish, Catalan or English: "12/03/2014", "19-Jul- 2011", "lunes 3 de mayo", "octubre-noviembre
+// 2013", "principios de mayo", "12, 13 y 14-VI". It returns the shifted date in the same format and resolution.
 //
-// It is a parser and not a list of regular expressions (VIGI §5.5, tables 4
-// and 5, has those): a date is cut into items (numbers, words, signs), and
-// readings of single dates are tried in turn, longest first, until one of the
-// ways to join them reaches the end. What cannot be read to the last character
-// is no date, so that nothing unread is ever left in the text.
+// The package is a parser rather than a list of regular expressions (VIGI §5.5, tables 4 and 5): it cuts a date into
+// items (numbers, words, signs) and tries to read single dates, longest first, until a sequence of dates and joining
+// words reaches the end. Text that cannot be parsed to its last character is no date, so that no part of a date stays
+// in the text.
 //
-// Which number is the day and which the month is ambiguous as long as both are
-// 12 or less. VIGI §5.8: the dates of a note are read in the order that most of
-// its unambiguous dates have; [Parser.Orders] says which orders a date has, the
-// caller counts and chooses.
+// Day and month are ambiguous in a numeric date if both are at most 12. VIGI §5.8 reads all dates of a note in the
+// order that most of its unambiguous dates have: [Parser.Orders] returns the possible orders of a date, and the caller
+// counts and chooses.
 package dates
 
 import (
@@ -24,7 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Order of the parts of a date of numbers.
+// Order is the order of day, month and year in a numeric date.
 type Order uint8
 
 const (
@@ -37,15 +33,15 @@ const (
 // Orders is a set of orders, bit 1 << order.
 type Orders uint8
 
-// Only returns the one order of a set, and false if there are more or none.
+// Only returns the single order of the set; false if there are more or none.
 func (o Orders) Only() (Order, bool) {
 	return Order(bits.TrailingZeros8(uint8(o))), bits.OnesCount8(uint8(o)) == 1
 }
 
-// Has tells whether the order is in the set.
+// Has reports whether the order is in the set.
 func (o Orders) Has(order Order) bool { return o>>order&1 != 0 }
 
-// Parser reads dates. It keeps the last one that was read.
+// Parser parses dates. Its methods refer to the date that Parse has read last.
 type Parser struct {
 	cut.Text
 	language pipeline.Language
@@ -60,8 +56,8 @@ type Parser struct {
 	from, to int // the part of the text that is written
 }
 
-// Parse reads text, all of it; the caller must not change it before the date
-// is written. False: it is no date that can be read.
+// Parse parses the whole text as a date or several joined dates, and reports whether it could. The caller must not
+// change text until the date is written.
 func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
 	p.Text, p.dates, p.rounds, p.from, p.to = text, p.dates[:0], rounds, 0, len(text)
 	p.language = languageOf(l)
@@ -72,8 +68,8 @@ func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
 	return p.expression(0, 0, 0)
 }
 
-// Narrow makes text[from:to] of what was parsed the date: of "14 al 27 de abril"
-// each may be a value of its own. False: no date lies within.
+// Narrow restricts the parser to the dates in text[from:to] of the parsed text, because each part of "14 al 27 de
+// abril" may be a span of its own. It returns false if there is no date in that range.
 func (p *Parser) Narrow(from, to int) bool {
 	p.from, p.to = from, to
 	return p.firstDate() < len(p.dates)
@@ -98,8 +94,8 @@ func (p *Parser) elided() {
 	}
 }
 
-// Orders returns in which orders the numbers of the date can be read: all if
-// it has none that could be read in two.
+// Orders returns the orders in which the numbers of the dates can be read. It returns all orders if no date is
+// ambiguous.
 func (p *Parser) Orders() Orders {
 	all := Orders(1<<numOrders - 1)
 	for i := range p.dates {
@@ -110,7 +106,7 @@ func (p *Parser) Orders() Orders {
 	return all
 }
 
-// Numeric tells whether the order of numbers matters to the date at all.
+// Numeric reports whether some date can change its meaning with the order of its numbers.
 func (p *Parser) Numeric() bool {
 	for i := range p.dates {
 		if p.dates[i].shape != named && !(p.dates[i].shape == pair && p.hasYear(&p.dates[i])) {
@@ -120,7 +116,7 @@ func (p *Parser) Numeric() bool {
 	return false
 }
 
-// HasYear tells whether a year stands in the date.
+// HasYear reports whether the date has a year.
 func (p *Parser) HasYear() bool {
 	for i := range p.dates {
 		if p.hasYear(&p.dates[i]) {
@@ -130,7 +126,7 @@ func (p *Parser) HasYear() bool {
 	return false
 }
 
-// Context helps to read a date that lacks parts.
+// Context supplies what a date lacks: the order of its numbers and its year.
 type Context struct {
 	Order Order // of numbers; one that the date has not is replaced by one that it has
 	Day   int32 // days since 1970-01-01 of the note or of a date near by; 0: unknown
@@ -145,7 +141,7 @@ func (p *Parser) order(want Order) Order {
 	return Order(bits.TrailingZeros8(uint8(have)))
 }
 
-// Resolution of a date: the smallest part that it has.
+// Resolution is the smallest unit that a date gives: day, month or year.
 type Resolution uint8
 
 const (
@@ -156,8 +152,8 @@ const (
 	Year
 )
 
-// First returns the first date in days since 1970-01-01 and its resolution.
-// full tells whether day, month and year are all there.
+// First returns the first date as days since 1970-01-01, and its resolution. full reports whether day, month and year
+// are all given.
 func (p *Parser) First(c Context) (day int32, r Resolution, full bool) {
 	parts := p.resolve(p.firstDate(), p.order(c.Order), c)
 	return dayNumber(parts.y, parts.m, parts.d), parts.resolution, parts.full

@@ -2,8 +2,8 @@ package dates
 
 import "bytes"
 
-// Edges looks at what stands beside a span: a date that was found in part may not
-// be moved in part, or "primero de julio" becomes another day that never was.
+// Edges examines the text beside a date span. A tagger may find only part of a date, and shifting a part alone would
+// write a wrong date (as in "primero de julio").
 type Edges struct {
 	p           Finder
 	first, last int // items of the span
@@ -12,9 +12,8 @@ type Edges struct {
 // edgeBytes is how far is looked.
 const edgeBytes = 40
 
-// GoesOn tells whether the date text[from:to] goes on before or behind it. What
-// stands before floor or from ceiling on is hidden as well and does not count.
-// weekday tells whether a weekday beside it counts, too.
+// GoesOn reports whether the date in text[from:to] continues before or behind the span. Text before floor and from
+// ceiling on is hidden by other spans and does not count. With weekday, an adjacent weekday counts as a continuation.
 func (e *Edges) GoesOn(text []byte, from, to, floor, ceiling int, weekday bool) bool {
 	start := max(from-edgeBytes, floor)
 	for start < from && start > floor && text[start]&0xC0 == 0x80 {
@@ -116,8 +115,7 @@ func (e *Edges) ask(table string, d int, weekdays bool) bool {
 	return tables[table].Decide(f) > 0
 }
 
-// Joins tells whether text can stand between two dates of one list or range:
-// " y ", ", ", " al ", "-".
+// Joins reports whether text can stand between two dates of a list or range: " y ", ", ", " al ", "-".
 func (e *Edges) Joins(text []byte) bool {
 	if len(text) > 12 || bytes.IndexByte(text, '\n') >= 0 {
 		return false

@@ -7,19 +7,18 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Find is a place in a note where a date stands, with the borders of the guide
-// for short notes: a weekday beside its day belongs to it; articles, "año" and
-// "finales de" do not; a range is two dates and a list that shares its month one.
+// Find is the place of a date in a note, with the borders of the annotation guide for short notes: a weekday beside its
+// day is included; articles, "año" and "finales de" are not; a range is two dates, and a list with a common month is
+// one.
 type Find struct {
 	Start, End int
 	Score      float32 // pipeline.HintScore: it may as well be a dose, a score or a pressure
 	Full       bool    // day, month and a year of four digits: no other number begins within
 }
 
-// Finder finds the dates of notes with the readings of [Parser]. What a form is
-// worth goes by how many readings it leaves: a date with a year of four digits
-// is hardly anything else, "3/10" is a date only behind "el día". The forms are
-// those of VIGI tables 4 and 5, day first. A Finder belongs to one goroutine.
+// Finder finds the dates in notes with the grammar of [Parser]. The score of a match falls with the number of other
+// meanings that its form could have: a date with a four-digit year is hardly anything else, "3/10" counts as a date
+// only after "el día". The forms are those of VIGI tables 4 and 5, day first. A Finder must be used by one goroutine.
 type Finder struct {
 	Parser
 	question
@@ -28,8 +27,8 @@ type Finder struct {
 	year  int // where the last year alone ends
 }
 
-// Windows: as many items are read at once, and so many bytes before the first
-// one that may begin a date are looked at.
+// Sizes of the window in which dates are parsed: maxWindow items at once, and lookBack bytes before the first item that
+// may begin a date.
 const (
 	maxWindow = 110
 	lookBack  = 40
@@ -39,7 +38,7 @@ const (
 // openers may begin a date.
 const openers = number | month | season | first | numeral
 
-// Find appends the dates of text, sorted by their ends.
+// Find appends the dates in text, sorted by their ends.
 func (f *Finder) Find(dst []Find, text []byte) []Find {
 	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, pipeline.Spanish, true, dst, -1, -1
 	for at := 0; at >= 0 && at < len(text); {

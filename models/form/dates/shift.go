@@ -25,9 +25,8 @@ type moved struct {
 // become "31 de mayo y 1 de junio".
 type insertion struct{ month, year bool }
 
-// AppendShifted appends the date, moved by so many days, as it was written: the
-// same format, order, language, case and resolution. False, and dst as it was:
-// it cannot be written so.
+// AppendShifted appends the date shifted by days, in the same format, order, language, case and resolution. It returns
+// dst and false if the shifted date cannot be written in that form.
 func (p *Parser) AppendShifted(dst []byte, c Context, days int) (out []byte, ok bool) {
 	o := p.order(c.Order)
 	for i := range p.items {
@@ -125,9 +124,9 @@ func (p *Parser) write(dst []byte) []byte {
 	return append(dst, p.Text[at:p.to]...)
 }
 
-// Elides tells whether the article or preposition at the end of before still fits
-// when was has become now: "l'abril" does not become "l'novembre", nor "el maig"
-// of a Catalan note "el abril". The words before a date are not its own.
+// Elides reports whether the article or preposition at the end of before still fits after the word was is replaced by
+// now. "l'abril" must not become "l'novembre", nor "el maig" in a Catalan note "el abril". The words in before are
+// outside of the date.
 func (p *Parser) Elides(before, was, now []byte) bool {
 	if len(was) == 0 || len(now) == 0 || !letters[was[0]] || !letters[now[0]] {
 		return true

@@ -11,7 +11,7 @@ import (
 // addresses and identifiers of participants are fields, codes and times stay, every
 // other text and every name that is shown beside a code is text.
 
-// The tables of names.txt that CDA is read by.
+// Tables of element names from names.txt for CDA.
 var (
 	cdaWhose     = names("cda-whose")
 	cdaDocuments = names("cda-documents")

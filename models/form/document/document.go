@@ -1,17 +1,14 @@
-// Package document takes the text out of documents that other systems exchange, and
-// puts other text in its place: resources of FHIR R4, messages of HL7 v2, documents of
-// CDA R2.
+// Package document extracts the text of documents that other systems exchange, and writes changed text back into them:
+// FHIR R4 resources, HL7 v2 messages, CDA R2 documents.
 //
-// In: the bytes of one document. Out: its id, its patient, one text of all its places
-// where words stand, and which pieces of that are fields that the standard gives to a
-// person: a name, an address, an identifier. Restore takes what stands in place of
-// pieces of the text and returns the document, of which no other byte has changed.
+// It takes the bytes of one document and returns its id, its patient, one text that joins all places with words, and
+// the fields in this text that the standard reserves for a person: a name, an address, an identifier. Restore takes
+// edits of the text and returns the document with these edits; all other bytes are unchanged.
 //
-// What no table here calls a code, a number or the time of an event is looked at: as text,
-// or as a field if it is written as a name or a number of somebody. What persons are called
-// in one field is then searched in all of the document, in codes and links too, and is a
-// field there. What cannot be looked at, a scan or an unknown character set, refuses the
-// document.
+// Everything that no table here knows as a code, a number or the time of an event is extracted: as text, or as a field
+// if it looks like a name or number of a person. A name found in one field is then searched in the whole document,
+// including codes and links, and is a field there, too. A document with content that cannot be examined, such as a scan
+// or an unknown character set, is refused.
 package document
 
 import (
@@ -24,10 +21,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is the kind of fact about a person in a field of a document.
+// Kind is the kind of personal data that a field of a document holds.
 type Kind uint8
 
-// The kinds. Words are no field.
+// The kinds of fields. Words marks ordinary text, which is no field.
 const (
 	Words Kind = iota
 	PatientName
@@ -75,7 +72,7 @@ func names(table string) map[string]Kind {
 // quiet are the kinds of fields that are not searched for elsewhere.
 var quiet = map[Kind]Kind{institution: Address, likeName: StaffName, likeID: PatientID}
 
-// Field is a piece of Document.Text that the standard gives to a person.
+// Field is a part of Document.Text that the standard reserves for personal data.
 type Field struct {
 	Start, End int
 	Kind       Kind
@@ -83,7 +80,7 @@ type Field struct {
 	own bool // it is a value to search for elsewhere
 }
 
-// Options holds the choices of a house about its documents.
+// Options holds how an institution wants its documents handled.
 type Options struct {
 	Dates bool // dates of events change with those in the text; else they stay, whatever is put in their place
 	UTF8  bool // the document was decoded by who read it, whatever character set it names
@@ -100,13 +97,13 @@ func (d *Document) about(id []byte) {
 	}
 }
 
-// Edit puts other text in place of a piece of Document.Text.
+// Edit replaces a part of Document.Text.
 type Edit struct {
 	Start, End int
 	With       []byte
 }
 
-// Document is one document taken apart. Its slices are its own.
+// Document is a document taken apart into its pieces of text. It does not share memory with the input.
 type Document struct {
 	ID      []byte   // nil: it has none
 	Patient []byte   // as the document writes the id of whom it is about; nil: unknown
@@ -268,9 +265,8 @@ func (d *Document) ended() bool {
 	return n == 0 || d.pieces[n-1].end < len(d.Text)
 }
 
-// Restore returns the document with the edits made, which are sorted and disjoint. An
-// edit that goes over several pieces has its text in the first of them. It may be
-// called once.
+// Restore returns the document with the edits applied. Edits must be sorted and disjoint. The text of an edit over
+// several pieces goes into the first piece. Restore may be called once.
 func (d *Document) Restore(edits []Edit) []byte {
 	behind := 0 // the last piece
 	for i := range d.pieces {
@@ -292,8 +288,8 @@ func (d *Document) Restore(edits []Edit) []byte {
 	return d.layers[0].restored()
 }
 
-// Check reads a document again that Restore has made with these edits. It has all pieces
-// without an edit, of the others no other text, and nothing that an edit has hidden.
+// Check parses a document that Restore has written and compares it with the original: all pieces without an edit must
+// be unchanged (ChangedText otherwise), and no value that an edit has hidden may occur (SurvivingValue).
 func (d *Document) Check(out []byte, edits []Edit) pipeline.Reason {
 	again, reason := taken(out, Options{Dates: d.o.Dates, UTF8: d.o.UTF8})
 	switch {
@@ -377,8 +373,8 @@ func (l *layer) restored() []byte {
 	return out
 }
 
-// Open takes a document apart. What cannot be taken apart has a reason, and is not to
-// leave: BadRow breaks the format, Unreadable holds what nobody looked at.
+// Open takes a document apart. It returns BadRow if the document violates its format, and Unreadable if it has content
+// that cannot be examined; such a document must not leave.
 func Open(doc []byte, o Options) (*Document, pipeline.Reason) {
 	d, reason := taken(doc, o)
 	if reason == pipeline.Sound {

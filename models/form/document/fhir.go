@@ -16,7 +16,7 @@ import (
 // members: what a datatype gives to persons is a field wherever it stands, what is coded
 // stays, and every other string is text.
 
-// The tables of names.txt that FHIR is read by.
+// Tables of element names from names.txt for FHIR.
 var (
 	fhirKeeps   = names("fhir-keeps")
 	fhirTypes   = names("fhir-types")

@@ -2,10 +2,10 @@ package document
 
 import "bytes"
 
-// Format is a kind of document.
+// Format is a document format.
 type Format uint8
 
-// The formats. NoFormat is of other notes.
+// The formats. NoFormat stands for notes that are no documents.
 const (
 	NoFormat Format = iota
 	FHIR
@@ -15,10 +15,10 @@ const (
 
 var formatNames = [...]string{"", "fhir", "hl7", "cda"}
 
-// String returns the name of the format, as options have it.
+// String returns the name of the format in the configuration.
 func (f Format) String() string { return formatNames[f] }
 
-// ParseFormat returns the format of that name.
+// ParseFormat returns the format with that name.
 func ParseFormat(name string) Format {
 	for f, have := range formatNames {
 		if have == name {
@@ -28,7 +28,7 @@ func ParseFormat(name string) Format {
 	return NoFormat
 }
 
-// Of tells what a document is that opens.
+// Of returns the format of a document that Open has accepted, by its first character.
 func Of(doc []byte) Format {
 	head := bytes.TrimLeft(bytes.TrimPrefix(doc, []byte("\ufeff")), " \t\r\n")
 	switch {
@@ -43,8 +43,7 @@ func Of(doc []byte) Format {
 	return NoFormat
 }
 
-// Ext is the extension of files of a format, and end what stands behind a document if
-// it does not end so itself.
+// Ext returns the file extension of the format, and the terminator to append to a document that does not end with it.
 func (f Format) Ext() (ext, end string) {
 	switch f {
 	case FHIR:
@@ -55,7 +54,7 @@ func (f Format) Ext() (ext, end string) {
 	return ".xml", ""
 }
 
-// FormatOf tells what a file or a stream is by how it begins.
+// FormatOf guesses the format of a file or stream from its first bytes.
 func FormatOf(head []byte) Format {
 	if len(head) == 0 || head[0] != 'M' && head[0] != 'F' && head[0] != 'B' && head[0]|0x20 >= 'a' && head[0]|0x20 <= 'z' {
 		return NoFormat // as nearly all notes begin
@@ -82,11 +81,10 @@ func isHeader(data []byte) bool {
 	return false
 }
 
-// Next cuts the next document off a stream: data[from:end] is one, or nothing but
-// blanks if it is empty, and the next one begins at end. end is 0 if more has to be
-// read first. A document that is broken does not take the next one with it: a resource
-// ends with its line, a message where the next one begins. Only a resource whose first
-// line is a brace alone takes all, as CDA does.
+// Next finds the next document in a stream: it is data[from:end], and the one after it begins at end. A result of
+// blanks only is no document. end is 0 if more data is needed. A broken document does not affect the next one: a FHIR
+// resource ends with its line, an HL7 message where the next one begins. A resource whose first line is a single brace,
+// and a CDA document, take all data.
 func (f Format) Next(data []byte, ended bool) (from, end int) {
 	switch f {
 	case FHIR:

@@ -197,7 +197,7 @@ var unmarked = script{quote: func(dst, text []byte) []byte {
 	return dst
 }}
 
-// The tables of names.txt that narratives are read by.
+// Tables of element names from names.txt for the narrative text in XML.
 var (
 	htmlInline = names("html-inline")
 	htmlShown  = names("html-shown")

@@ -6,8 +6,8 @@ import (
 	"github.com/velum-health/velum/models/word/cut"
 )
 
-// Classes of bytes, for the prefilter. Bytes of characters beyond ASCII count
-// as letters there; whether one really is a letter is asked only at borders.
+// Classes of bytes for the first pass over a text. All bytes of multi-byte characters count as letters; whether such a
+// character is a letter is checked only at borders.
 const (
 	plain = iota
 	letter

@@ -60,8 +60,8 @@ func kindOf(cue role) *kind {
 	return nil
 }
 
-// How far a cue may stand from its value: bytes, words that are known to say
-// nothing, and other words between ("pasaporte de su marido francés").
+// The distance allowed between a cue (a word that announces a value) and its value: in bytes, in filler words, and in
+// other words between ("pasaporte de su marido francés").
 const (
 	cueBytes   = 96
 	cueFillers = 8

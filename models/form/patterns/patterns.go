@@ -29,17 +29,15 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Version changes whenever Find may give another answer. Models whose
-// features include matches keep it and refuse one that is not Near.
+// Version changes whenever Find may return other matches. A model with matches among its features stores the version,
+// and is refused with another version unless Near.
 const Version = "patterns-8"
 
-// Near tells whether a tagger that was trained with the matches of version may
-// look at those of this one: where both find something they say the same.
-// patterns-4 knew no values behind far cues (of 31,280 labelled notes 7 have
-// another match); up to patterns-5 "año" was of a date, and a range one date;
-// patterns-6 knew fewer cues of foreign documents and forms of high ages; patterns-7 had
-// other scores of telephones, Spanish accounts with wrong check digits, and no words of
-// Basque and Galician.
+// Near reports whether a tagger trained with the matches of version may use those of this version: at places where both
+// find something they must agree. patterns-4 knew no values after far cues (7 of 31,280 labelled notes have another
+// match); up to patterns-5 "año" was part of a date, and a range was one date; patterns-6 knew fewer cues of foreign
+// documents and forms of high ages; patterns-7 had other scores for telephones and for Spanish accounts with wrong
+// check digits, and no Basque and Galician words.
 func Near(version string) bool {
 	return slices.Contains([]string{Version, "patterns-4", "patterns-5", "patterns-6", "patterns-7"}, version)
 }
@@ -54,13 +52,13 @@ type Options struct {
 	MinScore   float32             // matches below are left out; 0 keeps all
 }
 
-// Matcher finds patterns. It is immutable and may be used by many goroutines.
+// Matcher finds identifiers by their form. It is immutable and may be shared by goroutines.
 type Matcher struct {
 	wanted   [256]bool // by category
 	minScore float32
 }
 
-// New makes a Matcher.
+// New returns a Matcher.
 func New(o Options) *Matcher {
 	m := &Matcher{minScore: o.MinScore}
 	wanted := o.Categories
@@ -106,12 +104,10 @@ func category(name string) pipeline.Category {
 	return c
 }
 
-// Find appends the matches of text to dst and returns it. They are sorted by
-// start, the longest first where several start at one place. A match that lies
-// within a longer one is left out, unless its check digit is right and the
-// other's is not; two categories may claim the same bytes.
-// Offsets are on character borders. Text that is not UTF-8 gives no panic, but
-// offsets may then stand inside what is left of a character.
+// Find appends the matches in text to dst. They are sorted by start, the longest first at equal starts. A match inside
+// a longer one is dropped, unless its check digit is right and that of the other is not; matches of two categories may
+// cover the same bytes. Offsets are on character borders. Invalid UTF-8 does not panic, but then offsets may be inside
+// the remains of a character.
 func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 	first := len(dst)
 	s := scan{m: m, Text: text, dst: dst}

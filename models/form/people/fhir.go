@@ -24,8 +24,8 @@ type resource struct {
 // roles of the resources that are about one person.
 var roles = map[string]string{"Patient": "patient", "RelatedPerson": "relative", "Practitioner": "staff"}
 
-// FromFHIR returns the row of a table that a resource of FHIR is, if it is about a patient,
-// a relative or a member of staff; nil if not. form makes the form of a patient's id.
+// FromFHIR converts a FHIR resource about a patient, a relative or a member of staff to a row of a table of people; nil
+// for other resources. form normalizes a patient id.
 func FromFHIR(doc []byte, form func(id string) string) (row []Value) {
 	var r resource
 	if json.Unmarshal(doc, &r) != nil || roles[r.ResourceType] == "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind says what of a person was found.
+// Kind is the kind of personal data that was found.
 type Kind uint8
 
-// The kinds.
+// The kinds of personal data.
 const (
 	PersonName Kind = iota
 	BirthDate
@@ -25,15 +25,14 @@ const (
 	IDNumber
 )
 
-// Found is a place in a note, in bytes, half open.
+// Found is a place in a note as a half-open range of bytes.
 type Found struct {
 	Start, End int32
 	Kind       Kind
 	Role       Role
 }
 
-// Finder finds the people of a table in notes. It has scratch space: one a
-// worker.
+// Finder finds the people of a table in notes. It has scratch space, so each worker needs its own.
 type Finder struct {
 	table   *Table
 	records []byte
@@ -53,9 +52,8 @@ type Finder struct {
 // NewFinder returns a finder.
 func NewFinder(t *Table) *Finder { return &Finder{table: t} }
 
-// Find appends to dst where the people of a patient, and staff, stand in a
-// text, in order; places may overlap. An empty patient has no people. The error
-// is that of the table's file.
+// Find appends the places in text where the people of the patient, or staff, are mentioned, in order; places may
+// overlap. With an empty patient only staff is searched. The error is from reading the table's file.
 func (f *Finder) Find(dst []Found, patient, text []byte, language pipeline.Language) ([]Found, error) {
 	f.people, f.records = f.people[:0], f.records[:0]
 	if len(patient) > 0 {
@@ -84,8 +82,8 @@ func (f *Finder) Find(dst []Found, patient, text []byte, language pipeline.Langu
 	return dst, nil
 }
 
-// Words calls do for the folded words of the names of the people of the note
-// that Find has looked at last: what a surrogate must not be.
+// Words calls do for each folded word of the names of the patient's people in the last call of Find. Surrogates must
+// avoid these words.
 func (f *Finder) Words(do func(word []byte)) {
 	for i := range f.people {
 		for _, n := range f.people[i].names {

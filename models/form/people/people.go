@@ -1,20 +1,17 @@
-// Package people finds people who are known in notes: who a house's own tables
-// name as patient, relative or member of staff. In: rows of such a table, once;
-// then notes with their patient's id. Out: the places of the names, dates of
-// birth, addresses, telephones and numbers of these people, in whatever way they
-// are written: without accents, in any case and order, with initials, shortened
-// as Fdez., with one edit (a letter too many, too few, wrong or exchanged with its
-// neighbour).
+// Package people finds known people in notes: those whom the tables of an institution name as patient, relative or
+// member of staff. It reads the rows of such a table once, then notes with their patient ids. It returns the places of
+// the names, birth dates, addresses, telephones and numbers of these people in all usual spellings: without accents, in
+// any case and order, with initials, abbreviated like Fdez., or with one typing error (a letter too many, too few,
+// wrong or swapped with its neighbour).
 //
-// People belong to a patient, and are looked for in that patient's notes alone:
-// so a single word tells, and one edit may be allowed, where over all notes half
-// of the language would match (METHODS par. 8: what is known need not be guessed).
-// Staff belong to all notes, so of them two words together are wanted, an initial
-// and a surname, or a surname behind a title (staff.go).
+// A person in the table belongs to a patient and is searched in that patient's notes only. So a single word is enough,
+// and one typing error is allowed; searched over all notes, half of the language would match (METHODS par. 8). Staff is
+// searched in all notes, so two words are required: two names, an initial and a surname, or a surname after a title
+// (staff.go).
 //
-// Memory: a table is a file of records, which is read a record a note, and 16
-// bytes a row for where each patient's records begin: 80 MB for five million
-// rows. Staff are kept in memory, some hundred bytes a word.
+// Memory: the table is a file of records, of which those of one patient are read for each note. In memory are 16 bytes
+// per row, the position of each patient's records: 80 MB for five million rows. Staff is kept in memory, some hundred
+// bytes per word.
 package people
 
 import (
@@ -35,7 +32,7 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// Field says what a column of a table of people holds.
+// Field is the meaning of a column in a table of people.
 type Field uint8
 
 // The fields.
@@ -58,8 +55,8 @@ var fieldNames = [numFields]string{"", "patient_id", "role", "given", "surname",
 // FieldNames returns the names of the fields.
 func FieldNames() []string { return fieldNames[1:] }
 
-// FieldOf returns the field that a column of that name holds: one of the names
-// above, behind which a number or _words may stand (surname2, id_card).
+// FieldOf returns the field of a column by its name: a field name, optionally followed by a number or by _ and more
+// (surname2, id_card).
 func FieldOf(column string) Field {
 	column = strings.ToLower(column)
 	for f := numFields - 1; f > NoField; f-- {
@@ -99,13 +96,13 @@ func roleOf(word string, patient bool) Role {
 	return IsPatient
 }
 
-// Value is a cell of a row.
+// Value is one cell of a row with its field.
 type Value struct {
 	Field Field
 	Text  string
 }
 
-// Builder writes the records of a table to a file.
+// Builder writes the records of a table to a file and indexes them by patient.
 type Builder struct {
 	w       *bufio.Writer
 	at      int64
@@ -123,10 +120,10 @@ type entry struct {
 // NewBuilder returns a builder that writes to w.
 func NewBuilder(w io.Writer) *Builder { return &Builder{w: bufio.NewWriterSize(w, 1<<18)} }
 
-// ErrNothing says that a row has nothing that could be found in a note.
+// ErrNothing is returned for a row without any value that could be found in a note.
 var ErrNothing = errors.New("nothing in it that could be found in a note")
 
-// Add adds a row. The error is that of the file, or ErrNothing.
+// Add adds a row. It returns ErrNothing or an error of the file.
 func (b *Builder) Add(row []Value) error {
 	patient, role := "", ""
 	for _, v := range row {
@@ -257,7 +254,7 @@ func birthDay(text string) (day int32, ok bool) {
 	return 0, false
 }
 
-// Table returns the table of all rows. r reads the file that w wrote.
+// Table returns the table of all rows. r must read the file that the builder has written.
 func (b *Builder) Table(r io.ReaderAt) (*Table, error) {
 	if err := b.w.Flush(); err != nil {
 		return nil, err
@@ -266,7 +263,7 @@ func (b *Builder) Table(r io.ReaderAt) (*Table, error) {
 	return &Table{file: r, size: b.at, entries: b.entries, staff: b.staff.done()}, nil
 }
 
-// Table is the people whom a house knows. It is shared by the workers.
+// Table holds the people that an institution knows. It is safe for concurrent use.
 type Table struct {
 	file    io.ReaderAt
 	size    int64
@@ -274,10 +271,11 @@ type Table struct {
 	staff   *staff  // nil: none
 }
 
-// Rows returns how many people belong to patients.
+// Rows returns the number of people who belong to a patient.
 func (t *Table) Rows() int { return len(t.entries) }
 
-// Knows tells whether people belong to a patient, by the form of an id or of several.
+// Knows reports whether the table has people for the patient id, or for one of several joined ids (see package
+// patientid).
 func (t *Table) Knows(patient []byte) bool {
 	return patientid.Each(patient, func(id []byte) bool {
 		_, found := slices.BinarySearchFunc(t.entries, hashOf(id), byHash)
@@ -287,7 +285,7 @@ func (t *Table) Knows(patient []byte) bool {
 
 func byHash(e entry, h uint64) int { return cmp.Compare(e.hash, h) }
 
-// Staff returns how many members of staff there are.
+// Staff returns the number of members of staff.
 func (t *Table) Staff() int {
 	if t.staff == nil {
 		return 0

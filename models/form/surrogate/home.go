@@ -95,8 +95,8 @@ func (l *lists) readProvince(line string) *province {
 	return p
 }
 
-// Begin begins a note: its places, one a line. Those that name no town are in the
-// first that it names; another town is another one. Without it each run stands alone.
+// Begin starts a note with its places, one per line. A place that names no town is assumed to be in the first town that
+// the note names. Without Begin, each run of adjacent places is treated by itself.
 func (w *Writer) Begin(places []byte) {
 	w.take(places)
 	w.first = w.townIn(places)

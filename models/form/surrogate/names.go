@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what a name of a table is.
+// Kind is the kind of a name in a table.
 type Kind uint8
 
-// Kinds of names.
+// The kinds of names: given names of either sex, and surnames.
 const (
 	Man Kind = iota
 	Woman
@@ -21,30 +21,30 @@ const (
 
 var kindNames = [numKinds]string{"man", "woman", "surname"}
 
-// KindNames returns how kinds are written.
+// KindNames returns the names of the kinds.
 func KindNames() []string { return kindNames[:] }
 
-// KindOf returns the kind that is written so. False: none is.
+// KindOf returns the kind with that name.
 func KindOf(name string) (Kind, bool) {
 	k := slices.Index(kindNames[:], strings.ToLower(strings.TrimSpace(name)))
 	return Kind(max(k, 0)), k >= 0
 }
 
-// Name is one of a table of names, as offices of statistics publish them.
+// Name is a row of a table of names, as statistical offices publish them.
 type Name struct {
 	Kind   Kind
 	Text   string // two words: given names that go together; more are not drawn
 	People int    // who bear it
 }
 
-// Names are a table of names and how many people bear each, to draw surrogates from.
+// Names is a table of names with their frequencies, from which surrogates are drawn.
 type Names struct{ lists *lists }
 
 // poolsOf are the pools of names of a kind, of one word and of two.
 var poolsOf = [numKinds][2]pool{{menNames, twoMen}, {womenNames, twoWomen}, {surnames, surnames}}
 
-// NewNames takes a table in. What velum knows of a name, where it is at home and how it
-// is written, stays; names of its own lists that the table has not are rarer than any.
+// NewNames returns a table that replaces the frequencies of velum's own lists. Origin and spelling of a name known to
+// velum are kept; names of velum's lists that are missing in all get the lowest frequency.
 func NewNames(all []Name) *Names {
 	t := &table{lists: newLists(), people: map[string][numKinds]int{}, forms: map[spelling]string{}}
 	for _, n := range all {
@@ -163,5 +163,5 @@ func (t *table) written(word string, at origin) string {
 	return string(unicode.ToUpper(first)) + strings.ToLower(word[size:])
 }
 
-// Use makes a writer draw its names from a table.
+// Use makes the writer draw names from the table n.
 func (w *Writer) Use(n *Names) { w.lists = n.lists }

@@ -6,11 +6,9 @@ import (
 	"github.com/velum-health/velum/models/form/control"
 )
 
-// Number appends another number to dst in the same format: signs and blanks
-// stay, letters become letters of the same case, digits digits. What has a
-// right check letter or digits (DNI, NIE, social security, IBAN) has one again,
-// what had a wrong one has another. The sex digit and the signs of a health
-// card stay. False: there are no digits.
+// Number appends another number to dst in the same format: signs and blanks stay, letters become letters of the same
+// case, digits become digits. A valid DNI, NIE, Social Security number or IBAN becomes another valid one, an invalid
+// one another invalid one. The sex digit and the signs of a health card stay. ok is false if value has no digits.
 func (w *Writer) Number(dst, value []byte) (out []byte, ok bool) {
 	digits := 0
 	for _, b := range value {
@@ -204,9 +202,8 @@ func (f form) mend(text, value []byte) {
 // hosts are domains that RFC 2606 keeps for examples.
 var hosts = [...]string{"example.org", "example.com", "example.net"}
 
-// Contact appends another e-mail address, URL or IP address to dst, on domains
-// and networks that are reserved for examples (RFC 2606, 5737, 3849). False: it
-// is none of them.
+// Contact appends another e-mail address, URL or IP address to dst, from the domains and networks that are reserved for
+// examples (RFC 2606, 5737, 3849). ok is false if value is none of them.
 func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
 	w.fold = append(w.fold[:0], bytes.ToLower(value)...)
 	rng := w.Source.Draw("contact", 0, w.fold, 0)

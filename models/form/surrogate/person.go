@@ -24,10 +24,9 @@ const (
 	surname
 )
 
-// Person appends the name of another person to dst: each given name and
-// surname has its own surrogate, of the same gender and origin, two given names
-// other two that go together, initials become other initials; order, commas,
-// hyphens, particles and case stay. False: there is no name in it.
+// Person appends the name of another person to dst. Each given name and surname is replaced by one of the same gender
+// and origin, a usual pair of given names by another usual pair, and initials by initials; order, commas, hyphens,
+// particles and case stay. ok is false if value has no name.
 func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 	w.take(value)
 	if !w.assign(value) {

@@ -32,11 +32,10 @@ const (
 	street
 )
 
-// PlaceIn appends another place to dst: a hospital for a hospital, a street for a
-// street with another number, a town for one of the same size, a province, a
-// country. The words that say what it is stay. False: nothing in it is a name.
-// The value is one of a run, places that stand side by side:
-// the street of one, the postal code of the next and the town behind it go together.
+// PlaceIn appends another place to dst: a hospital for a hospital, a street with another number for a street, a town of
+// similar size for a town, and likewise for provinces and countries. Words for the kind of place stay. ok is false if
+// value has no name. run is the sequence of adjacent places that value belongs to, so that street, postal code and town
+// agree with each other.
 func (w *Writer) PlaceIn(dst, value, run []byte) (out []byte, ok bool) {
 	w.settle(run)
 	w.take(value)
@@ -220,9 +219,8 @@ func (w *Writer) head(value []byte, i, end int) (n int, kind placeKind) {
 	return i, kind
 }
 
-// PlaceKind tells places that may stand for each other from others: hospitals, health
-// centres, houses, streets, numbers (postal codes), countries, provinces, and all the
-// rest, which are towns and names alone.
+// PlaceKind returns the kind of a place: hospital, health centre, house, street, number (postal code), country,
+// province, or any other, such as a town. Places of one kind may replace each other.
 func (w *Writer) PlaceKind(value []byte) uint8 {
 	w.take(value)
 	if _, kind := w.head(value, 0, len(w.parts)); kind != plainPlace {
@@ -306,7 +304,7 @@ func isAcronym(text []byte) bool {
 	return true
 }
 
-// Profession appends another occupation to dst, of the same language and gender.
+// Profession appends another occupation of the same language and gender to dst.
 func (w *Writer) Profession(dst, value []byte) (out []byte, ok bool) {
 	w.take(value)
 	if len(w.parts) == 0 || w.parts[0].kind != word || w.parts[0].letters < 3 {

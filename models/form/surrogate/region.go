@@ -55,7 +55,7 @@ var readRegions = sync.OnceFunc(func() {
 	delete(provinceOf, "")
 })
 
-// Province returns the province that a place is or lies in.
+// Province returns the Spanish province that a place is or lies in; false if it is unknown.
 func Province(value []byte) (string, bool) {
 	readRegions()
 	if len(value) > 60 || !utf8.Valid(value) {
@@ -66,9 +66,8 @@ func Province(value []byte) (string, bool) {
 	return name, ok
 }
 
-// Region returns what a place is aggregated to (BOOT §2.2.2): the autonomous
-// community of a town or province of Spain, Spain for a community. False: the
-// lists do not know it, or know two.
+// Region returns the larger area that contains a place (BOOT §2.2.2): the autonomous community of a Spanish town or
+// province, and Spain for a community. It returns false if the lists do not know the place or know two of that name.
 func Region(value []byte) (string, bool) {
 	readRegions()
 	if len(value) > 60 || !utf8.Valid(value) {

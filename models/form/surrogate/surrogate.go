@@ -1,14 +1,11 @@
-// Package surrogate writes other values in place of names, places, numbers and
-// addresses, so that a note still reads like one (BOOT §2.2.2: randomization and
-// surrogates). In: the words of a value. Out: others of the same kind: a woman's
-// name for a woman's, Catalan for Catalan, García López, Ana in the same order
-// and case, a hospital for a hospital, a village for a village, a DNI with its
-// letter for a DNI with its letter.
+// Package surrogate replaces names, places, numbers and addresses by other values, so that a note still reads naturally
+// (BOOT §2.2.2: randomization and surrogates). It takes the words of a value and returns other words of the same kind:
+// a woman's name for a woman's, a Catalan name for a Catalan one, a hospital for a hospital, a village for a village, a
+// DNI with a valid letter for a valid DNI; order and case stay.
 //
-// A value is taken apart, and each part has a surrogate of its own: García is
-// the same other surname alone, in Ana García and in GARCÍA, ANA. What is drawn
-// is the caller's to decide (Source): the same each time, or not. A draw that
-// gives the original back, or what the caller avoids, is drawn again.
+// Each part of a value is replaced separately: García becomes the same other surname alone, in Ana García and in
+// GARCÍA, ANA. The caller's Source decides whether draws are repeatable. A draw that equals the original, or a word
+// that the caller wants to avoid, is repeated.
 package surrogate
 
 import (
@@ -20,7 +17,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// Source draws.
+// Source supplies the random numbers for surrogates.
 type Source interface {
 	// Draw returns random numbers for a part of a value: of what kind it is, which
 	// of this kind in the value, and its folded letters or digits. attempt counts
@@ -31,7 +28,7 @@ type Source interface {
 	Avoid(word []byte) bool
 }
 
-// Writer writes surrogates. It has scratch: one a worker.
+// Writer writes surrogates. It has scratch space, so each worker needs its own.
 type Writer struct {
 	Source Source
 	// Catalan is preferred for names of no known origin.
@@ -57,7 +54,7 @@ type Writer struct {
 	used  []byte // folded words that the surrogate at hand has, a blank behind each
 }
 
-// NewWriter returns a writer that draws from a source.
+// NewWriter returns a writer that draws from s.
 func NewWriter(s Source) *Writer { return &Writer{Source: s, Accents: true, lists: shipped()} }
 
 // part is a word or number of a value; what stands between two stays.

@@ -11,8 +11,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Corpus is tagged notes as training wants them: forms and features by number.
-// It holds the words of the notes that it was given, in memory only.
+// Corpus is a set of tagged notes prepared for training: forms and features as numbers. It holds the words of the
+// notes, in memory only.
 type Corpus struct {
 	arch     bilstm.Architecture
 	template *features.Template
@@ -48,7 +48,7 @@ type sequence struct {
 	spans  bool  // some tag is not O
 }
 
-// NewCorpus returns an empty corpus for networks of that shape.
+// NewCorpus returns an empty corpus for networks of architecture a.
 func NewCorpus(a bilstm.Architecture, t *features.Template, set *pipeline.TagSet, r features.Resources) (*Corpus, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -59,8 +59,7 @@ func NewCorpus(a bilstm.Architecture, t *features.Template, set *pipeline.TagSet
 	}, nil
 }
 
-// Add keeps what is needed of a tagged note. It fails when the corpus has two
-// thousand million tokens or features.
+// Add adds a tagged note. It returns an error if the corpus has more than two thousand million tokens or features.
 func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	if len(c.form)+len(tokens) > math.MaxInt32/2 || len(c.marks) > math.MaxInt32/2 {
 		return errors.New("training corpus too large: more than 2^30 tokens")

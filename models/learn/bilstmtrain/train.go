@@ -1,8 +1,7 @@
-// Package bilstmtrain trains the network of package bilstm: Adam or plain descent on
-// the likelihood of paths, the product of marginals, or each tag by itself, with the
-// same result for any number of workers. In: tagged notes, a template, an architecture
-// and a recipe. Out: a *bilstm.Model. It stands apart from package bilstm so that what
-// tags does not know what learns.
+// Package bilstmtrain trains the network of package bilstm with Adam or gradient descent, minimizing the negative
+// log-likelihood of tag paths, of marginals or of single tags. The result does not depend on the number of workers. It
+// takes tagged notes, a feature template, an architecture and a recipe, and returns a *bilstm.Model. It is a package of
+// its own so that a program that only tags does not link it.
 package bilstmtrain
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// TrainOptions say how to train.
+// TrainOptions holds the options of a training.
 type TrainOptions struct {
 	// Of what every kind is told Init must be of the corpus' architecture (fine-tuning, INV §4.3.6); its tags may be others, and
 	// those of the same name are taken over.
@@ -32,7 +31,7 @@ type TrainOptions struct {
 	Vectors Vectors
 }
 
-// Trainer is the tagger.Trainer of networks.
+// Trainer implements tagger.Trainer for networks.
 type Trainer struct {
 	*Corpus
 	o TrainOptions
@@ -44,8 +43,7 @@ func NewTrainer(a bilstm.Architecture, t *features.Template, set *pipeline.TagSe
 	return &Trainer{c, o}, err
 }
 
-// Work implements tagger.Trainer. How many steps an epoch has depends on the
-// notes, which are still to come when this is asked.
+// Work implements tagger.Trainer. The number of steps per epoch is not known before the notes are.
 func (t *Trainer) Work() (unit string, times int) {
 	return "steps", t.steps(&t.o.Recipe)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/velum-health/velum/models/word/embed"
 )
 
-// Vectors are those of words, learned from text without labels. *embed.File is
-// one.
+// Vectors supplies word vectors learned from unlabelled text. *embed.File implements it.
 type Vectors interface {
 	Header() embed.Header
 	Len() int

@@ -1,5 +1,5 @@
-// Package calibratetrain learns how many notes of an archive keep something, by the confidences
-// of notes of which it is known.
+// Package calibratetrain learns from labelled notes how probable a note of a given confidence still holds an identifier
+// after masking.
 //
 //	in:  notes of sources by their doubt, and which of them leak
 //	out: a *calibrate.Risk
@@ -13,8 +13,8 @@ import (
 	"github.com/velum-health/velum/models/tag/calibrate"
 )
 
-// What little data leaves open is taken from where there was much: the slope, and
-// how far sources lie apart if there are too few to tell.
+// Prior of the coefficients, fitted where data was plentiful: the slope, and the spread between sources if there are
+// too few to estimate it.
 var (
 	priorMean      = [3]float64{0, 0.65, 0}
 	priorPrecision = [3]float64{1. / 9, 1 / (0.2 * 0.2), 1 / (0.5 * 0.5)}
@@ -31,8 +31,8 @@ const (
 // errFew says that there are too few notes to learn from.
 var errFew = errors.New("a calibration takes at least 100 notes")
 
-// FitRisk learns the map. How sure it is comes from the curvature and from
-// resampling the sources (bootstrap, seeded), for notes of one writer err together.
+// FitRisk fits a calibrate.Risk to the counts of several sources. Its uncertainty comes from the curvature of the
+// likelihood and from a seeded bootstrap over sources, because errors in the notes of one writer are correlated.
 func FitRisk(sources []calibrate.Source) (*calibrate.Risk, error) {
 	r := &calibrate.Risk{Sources: len(sources), Foreign: none, Unknown: none, Spans: none, Doubt: none}
 	for i := range sources {

@@ -8,14 +8,12 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Corpus is tagged sequences, taken apart into what training needs: forms and
-// marks by number. It holds the words of the notes that it was given, in
-// memory only.
+// Corpus is a set of tagged sequences prepared for training: forms and marks as numbers. It holds the words of the
+// notes, in memory only.
 //
-// Rows: every token of every sequence has a row in one long column of rows,
-// and before the first, between two sequences and behind the last there are
-// margin rows that belong to no token. So a window around a token is always a
-// contiguous run of rows, and nothing asks where a sequence ends.
+// Every token has a row in one long column of rows. Before, between and behind the sequences are margin rows that
+// belong to no token, so that a window around a token is always a contiguous run of rows and needs no test for the end
+// of a sequence.
 type Corpus struct {
 	template *features.Template
 	set      *pipeline.TagSet
@@ -65,9 +63,8 @@ func NewCorpus(t *features.Template, set *pipeline.TagSet, r features.Resources)
 	return c
 }
 
-// Add cuts a tagged note into sequences and keeps what is needed of them.
-// Spans that reach over the end of a sequence are cut there. It fails when the corpus
-// has two thousand million tokens or features.
+// Add cuts a tagged note into sequences and adds them. A span over the end of a sequence is cut there. It returns an
+// error if the corpus has more than two thousand million tokens or features.
 func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	if c.rows > math.MaxInt32-len(tokens)*(c.margin+1) || len(c.formFeature) > math.MaxInt32/2 || len(c.marks) > math.MaxInt32/2 {
 		return errors.New("training corpus too large: more than 2^31 rows")
@@ -116,7 +113,7 @@ func (c *Corpus) internForm(form []byte) int32 {
 	return id
 }
 
-// Sequences, Tokens, Forms and Features tell the size of the corpus.
+// Sequences returns the number of sequences.
 func (c *Corpus) Sequences() int { return len(c.sequences) }
 
 // Tokens returns the number of tokens.

@@ -7,8 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Examples are the tokens of a corpus as rows of a sparse matrix, for learners
-// that take each token by itself. A column is a feature at a window offset.
+// Examples holds the tokens of a corpus as rows of a sparse matrix, for learners that classify each token by itself. A
+// column is a feature at a window offset.
 type Examples struct {
 	Start  []int          // [rows+1] first number of a row
 	Column []int32        // [...]    its columns, each once a row
@@ -18,8 +18,7 @@ type Examples struct {
 	Columns []Column
 }
 
-// Column is a feature at window offset Hi - Row of its group, as a Builder of
-// package crf counts rows.
+// Column is a feature at window offset Hi - Row of its group; package crf numbers rows in the same way.
 type Column struct {
 	Key uint64
 	Row int
@@ -45,8 +44,8 @@ type cell struct {
 	value float32
 }
 
-// Examples returns the tokens of the corpus, in the order in which they were added.
-// Features seen less than minCount times at an offset are left out, as by Train.
+// Examples returns the tokens of the corpus in the order of adding. Features seen fewer than minCount times at an
+// offset are left out, as in Train.
 func (c *Corpus) Examples(minCount int) *Examples {
 	e := &examiner{c: c, x: &Examples{Start: make([]int, 1, len(c.form)+1), Tag: c.tag}}
 	first, places := c.places()

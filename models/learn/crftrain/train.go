@@ -1,7 +1,6 @@
-// Package crftrain learns the weights of a CRF from tagged notes: L-BFGS on the elastic
-// net (NGRID §4), parallel over sequences, with the same result for any number of workers. In: a template and notes.
-// Out: a *crf.Model. It stands apart
-// from package crf so that what tags does not know what learns.
+// Package crftrain learns the weights of a CRF from tagged notes by L-BFGS with an elastic-net penalty (NGRID §4),
+// parallel over sequences. The result does not depend on the number of workers. It takes a template and tagged notes
+// and returns a *crf.Model. It is a package of its own so that a program that only tags does not link it.
 package crftrain
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// TrainOptions say how to train. The zero value trains like CRFsuite's
-// default, within the paths that the tag scheme allows.
+// TrainOptions holds the options of a training. The zero value has CRFsuite's defaults, restricted to the paths that
+// the tag scheme allows.
 type TrainOptions struct {
 	// The weights of Init are those of its features and transitions that the corpus has too; its tags may be others, and those that
 	// have the same name are taken over.
@@ -38,7 +37,7 @@ type TrainOptions struct {
 	Bias float32
 }
 
-// What training does unless options say otherwise.
+// Defaults of training.
 const (
 	Iterations = 120 // at most: MEDDOCAN gains about 0.1 point of F1 between 80 and 160
 

@@ -8,14 +8,14 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Trainer is the tagger.Trainer of the CRF.
+// Trainer implements tagger.Trainer for the CRF.
 type Trainer struct {
 	*Corpus
 	o TrainOptions
 }
 
-// NewTrainer returns a trainer without notes. Of the options those count that
-// are the CRF's alone; the others come with Train.
+// NewTrainer returns a trainer without notes. It uses the CRF's own options in o; those common to all kinds are passed
+// to Train.
 func NewTrainer(t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) *Trainer {
 	return &Trainer{NewCorpus(t, set, r), o}
 }
@@ -25,8 +25,7 @@ func (t *Trainer) Work() (unit string, times int) {
 	return "iterations", cmp.Or(t.o.Iterations, Iterations)
 }
 
-// Train implements tagger.Trainer. It keeps no state to go on from: an
-// iteration is a second, and a training some minutes.
+// Train implements tagger.Trainer. It saves no state in between, since a training takes minutes.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
 	opt.TrainOptions = o

@@ -1,5 +1,5 @@
-// Package dictionarytrain makes the taggers of package dictionary: it takes words and their
-// counts out of lists, counts them in an archive, and chooses thresholds on labelled notes.
+// Package dictionarytrain makes the taggers of package dictionary: it reads words and counts from lists, counts the
+// words of an archive, and chooses thresholds on labelled notes.
 //
 //	in:  compiled lists, notes without labels; a few labelled notes
 //	out: the frequencies of words, parameters
@@ -15,14 +15,13 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Counter counts the words of an archive: those of which the lists know
-// something, and all tokens that hold a letter.
+// Counter counts the words of an archive that occur in the lists, and all tokens with a letter.
 type Counter struct {
 	counts map[uint64]uint64
 	tokens uint64
 }
 
-// NewCounter returns a counter that has seen nothing.
+// NewCounter returns an empty counter.
 func NewCounter() *Counter { return &Counter{counts: map[uint64]uint64{}} }
 
 // Add counts the tokens of a note. It keeps hashes of words, no text.
@@ -35,7 +34,7 @@ func (c *Counter) Add(text []byte, tokens []pipeline.Token) {
 	}
 }
 
-// Tokens returns the number of words seen.
+// Tokens returns the number of words counted.
 func (c *Counter) Tokens() uint64 { return c.tokens }
 
 // wordKey returns the hash of a form that may be a name: two letters at least
@@ -54,13 +53,12 @@ func wordKey(form []byte) uint64 {
 	return gazetteer.Hash(form)
 }
 
-// List is words of compiled lists with their counts.
+// List maps words of compiled lists, by their hash, to their counts.
 type List map[uint64]float64
 
-// Words takes the words out of tables: those that are entries by themselves as
-// one of the classes, each with the sum of the counts of all entries that it
-// is part of, so that Carmen counts those called María Carmen and "de" (De la
-// Cruz) is no name. It returns the sum over all words beside them.
+// Words returns the words of tables that are entries of one of the classes by themselves, with the sum of the counts of
+// all entries that contain them; the second result is the sum over all words. So Carmen includes the people called
+// María Carmen, and "de" of De la Cruz is no name.
 func Words(classes gazetteer.Class, tables ...*gazetteer.Table) (List, float64) {
 	list, parts, sum := List{}, List{}, 0.0
 	for _, t := range tables {
@@ -93,8 +91,8 @@ func Words(classes gazetteer.Class, tables ...*gazetteer.Table) (List, float64) 
 // rare, not impossible, and its logarithm must be finite.
 const half = 0.5
 
-// Frequencies joins what is known of every word of the lists. seen may be nil
-// for the binary method.
+// Frequencies joins the relative frequencies of every word in the positive lists, the negative lists and the archive.
+// seen may be nil for the binary method.
 func Frequencies(positive List, positives float64, negative List, negatives float64, seen *Counter) map[uint64]dictionary.Word {
 	words := make(map[uint64]dictionary.Word, len(positive))
 	for key, n := range positive {

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/models/word/embed"
 )
 
-// KMeansOptions are the choices of clustering.
+// KMeansOptions holds the options of clustering.
 type KMeansOptions struct {
 	K        int // clusters
 	Workers  int // never changes the result
@@ -21,14 +21,12 @@ type KMeansOptions struct {
 // mostIterations bounds k-means, which stops when nothing moves.
 const mostIterations = 20
 
-// KMeans puts every word into one of K clusters, none of them empty: spherical
-// k-means (Dhillon and Modha 2001), since vectors of words are compared by
-// their cosine and their length says how frequent a word is. It starts from K
-// different words drawn at random: k-means++ at K = 8192 costs as much as an
-// iteration and changed nothing in the sum of cosines. A cluster that loses
-// its last word takes the word that fits worst where it is.
+// KMeans assigns every word to one of K non-empty clusters by spherical k-means (Dhillon and Modha 2001): word vectors
+// are compared by their cosine, since their length reflects frequency. It starts from K different words drawn at
+// random; k-means++ at K = 8192 cost as much as an iteration and did not improve the sum of cosines. A cluster that
+// loses its last word takes the word with the lowest cosine to its own cluster.
 //
-// It is an error to ask for more clusters than words.
+// It returns an error if there are fewer words than clusters.
 func (v *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
 	n := len(v.Vocabulary.Words)
 	if o.K < 1 || o.K > n || o.K > embed.MaxClusters {

@@ -1,17 +1,15 @@
-// Package embedtrain learns what words have in common from an archive that nobody has
-// labelled: vectors of words (word2vec, GloVe) and clusters of them.
+// Package embedtrain learns vectors of words (word2vec, GloVe) and clusters of words from an archive without labels.
 //
-// In: notes as text and tokens, given twice or more. Out: an [embed.File].
+// It takes notes as text and tokens, at least twice, and returns an [embed.File].
 //
 //	notes ─> Counter ─> Vocabulary ─> Encoder ─> rounds of word numbers ─> Model ─> KMeans ─> Write
 //
-// Nothing is kept a note: memory is the vocabulary, the vectors, and the
-// rounds that [Encoder] may keep. A form gets into the vocabulary when it
-// occurs often enough and in enough notes and patients, so that rare names do
-// not live in the file.
+// Nothing is kept per note: memory holds the vocabulary, the vectors, and the rounds that [Encoder] may keep. A form
+// enters the vocabulary if it occurs often enough, in enough notes and for enough patients, so that rare names do not
+// get into the file.
 //
-// Results depend on the options and the order of the notes and not on the
-// number of workers, but for those of several workers of skip-gram, who race.
+// Results depend on the options and the order of the notes. They do not depend on the number of workers, except for
+// skip-gram with several workers, which update the vectors without locks.
 package embedtrain
 
 import "github.com/velum-health/velum/models/word/embed"
@@ -25,7 +23,7 @@ type Model interface {
 	Vectors() *Vectors
 }
 
-// Methods returns the names that New takes.
+// Methods returns the names that New accepts.
 func Methods() []string { return []string{"skip-gram", "glove"} }
 
 // New returns an untrained model of a known method for a vocabulary of at

@@ -8,8 +8,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Vocabulary is the forms that have vectors, by falling count. A word's number
-// is its place.
+// Vocabulary lists the forms that have vectors, by falling count. The number of a word is its position.
 type Vocabulary struct {
 	Normalization embed.Normalization
 	Words         []embed.Word
@@ -17,10 +16,8 @@ type Vocabulary struct {
 	index         map[string]int32
 }
 
-// Counter counts forms. It holds at most limit forms: when there are more,
-// those that have been seen least are forgotten, first those seen once, then
-// twice and so on (word2vec's own rule). Forms that pass a sensible cut-off are
-// far above that.
+// Counter counts forms. It holds at most limit forms: if there are more, the least frequent ones are dropped, first
+// those seen once, then twice and so on, as in word2vec. Forms above a sensible cut-off are not affected.
 type Counter struct {
 	norm     embed.Normalization
 	patients int // distinct patients that are told apart
@@ -40,14 +37,14 @@ type tally struct {
 	patients []uint64 // hashes, as many as the cut-off needs
 }
 
-// NewCounter returns a counter that needs to tell so many patients apart (0:
-// none) and holds at most limit forms (0: four million, some 500 MB).
+// NewCounter returns a counter of forms normalized by norm. It distinguishes up to patients patients per form (0: it
+// ignores them), and holds at most limit forms (0: four million, some 500 MB).
 func NewCounter(norm embed.Normalization, patients, limit int) *Counter {
 	return &Counter{norm: norm, patients: patients, limit: cmp.Or(limit, 4_000_000), forms: map[string]*tally{}}
 }
 
-// Note counts the tokens of one note of a patient. A patient is any number
-// that tells patients apart; it is not looked at if no cut-off needs it.
+// Note counts the tokens of one note. patient is any number that identifies the patient; it is ignored if no cut-off
+// needs it.
 func (c *Counter) Note(text []byte, tokens []pipeline.Token, patient uint64) {
 	c.notes++
 	c.Tokens += uint64(len(tokens))
@@ -80,9 +77,8 @@ func (c *Counter) Note(text []byte, tokens []pipeline.Token, patient uint64) {
 	}
 }
 
-// Forgot returns the count up to which forms were forgotten for want of room;
-// 0 if none were. A cut-off above it makes the vocabulary exact but for forms
-// that were rare in the beginning.
+// Forgot returns the highest count at which forms were dropped to save memory; 0 if none were. With a cut-off above it
+// the vocabulary is exact, except for forms that were rare in the beginning.
 func (c *Counter) Forgot() uint64 { return c.forgot }
 
 // Vocabulary returns the forms that reach the cut-off.
@@ -103,16 +99,14 @@ func (c *Counter) Vocabulary(cut embed.CutOff) *Vocabulary {
 	return v
 }
 
-// Break stands between two notes in a round.
+// Break separates two notes in a round.
 const Break = -1
 
-// Encoder turns notes into rounds of word numbers with a Break after every
-// note, and hands each round to Do when it is full. Unknown forms are left
-// out, as in word2vec.
+// Encoder turns notes into rounds of word numbers, with a Break after every note, and passes each full round to Do.
+// Unknown forms are left out, as in word2vec.
 //
-// It keeps the rounds as long as they need no more than Keep bytes together,
-// so that later epochs of a small archive need not read it again. They are
-// kept in memory only: word numbers with their vocabulary are text.
+// It keeps the rounds while they need at most Keep bytes, so that later epochs of a small archive need not read it
+// again. They are kept in memory only, because word numbers with their vocabulary reveal the text.
 type Encoder struct {
 	Vocabulary *Vocabulary
 	Size       int // word numbers a round
@@ -148,7 +142,7 @@ func (e *Encoder) Note(text []byte, tokens []pipeline.Token) error {
 	return nil
 }
 
-// End hands over what is left.
+// End passes the last, incomplete round to Do.
 func (e *Encoder) End() error {
 	if len(e.round) == 0 {
 		return nil

@@ -17,7 +17,7 @@ func withDefaults(o embed.Options, epochs int, rate float64) embed.Options {
 	return o
 }
 
-// Check tells what is wrong with options.
+// Check returns the first mistake in the options.
 func Check(o embed.Options) error {
 	switch {
 	case o.Dim < 0 || o.Dim > embed.MaxDim:

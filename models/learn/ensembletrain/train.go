@@ -1,5 +1,5 @@
-// Package ensembletrain makes ensembles: it puts members together, and of those of the mode
-// priority it measures on labelled notes how precise each is (VIGI §5.8).
+// Package ensembletrain makes ensembles of taggers. For mode priority it measures on labelled notes how precise each
+// member is (VIGI §5.8).
 //
 //	in:  taggers of one label set; labelled notes that they have not seen
 //	out: a *ensemble.Model that holds them
@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Trainer is the tagger.Trainer of ensembles. It keeps no words.
+// Trainer implements tagger.Trainer for ensembles. It keeps counts and no words.
 type Trainer struct {
 	m         *ensemble.Model
 	labellers []tagger.Labeller
@@ -39,8 +39,7 @@ func NewTrainer(m *ensemble.Model) *Trainer {
 	return t
 }
 
-// Add counts the spans of each member, and those that cover one of the gold spans of
-// their category.
+// Add counts the spans that each member finds, and how many of them cover a gold span of the same category.
 func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	t.notes++
 	set := t.m.TagSet()
@@ -78,11 +77,11 @@ func (t *Trainer) cover(of map[pipeline.Category]*ratio) {
 	}
 }
 
-// Work implements tagger.Trainer: all of it is done when notes are added.
+// Work implements tagger.Trainer. All work is done in Add.
 func (t *Trainer) Work() (unit string, times int) { return "measures", 1 }
 
-// Train implements tagger.Trainer. Members are as they were. A precision has one right
-// and one wrong span added: a category that was seen twice says little.
+// Train implements tagger.Trainer. The members are not changed. Precision is smoothed by one right and one wrong span,
+// because a category seen twice says little.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	if o.Init != nil {
 		return nil, fmt.Errorf("%w: an ensemble is made of its members", tagger.ErrInit)

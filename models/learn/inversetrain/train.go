@@ -16,9 +16,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Trainer makes inverse models: it hands labelled notes, whose spans are all of
-// one category, to the trainer of the network. Without notes the model is its
-// rules.
+// Trainer makes inverse models. It passes labelled notes, whose spans are all of one category, to the trainer of the
+// network. Without notes the model consists of its rules.
 type Trainer struct {
 	network      tagger.Trainer // nil: rules alone
 	lists, names *gazetteer.Gazetteer
@@ -41,8 +40,8 @@ func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.M
 // Work implements tagger.Trainer.
 func (t *Trainer) Work() (unit string, times int) { return t.network.Work() }
 
-// Train implements tagger.Trainer. An inverse model to begin with lends its
-// network: fine-tuning on notes of another kind (INV §4.3.6).
+// Train implements tagger.Trainer. If o.Init is an inverse model, training starts from its network: fine-tuning on
+// notes of another kind (INV §4.3.6).
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	about := o.About
 	if t.notes == 0 {

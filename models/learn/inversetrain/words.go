@@ -28,12 +28,12 @@ type WordCounter struct {
 	tokens   uint64
 }
 
-// NewWordCounter returns a counter that has seen nothing.
+// NewWordCounter returns an empty counter.
 func NewWordCounter() *WordCounter {
 	return &WordCounter{forms: map[uint64]*seen{}, patients: map[uint64]struct{}{}}
 }
 
-// Add counts the tokens of a note of a patient, who is a hash of any id.
+// Add counts the tokens of one note; patient is a hash of the patient's id.
 func (c *WordCounter) Add(patient uint64, text []byte, tokens []pipeline.Token) {
 	c.patients[patient] = struct{}{}
 	for _, t := range tokens {
@@ -78,8 +78,8 @@ func isWord(form []byte) bool {
 	return n >= 2
 }
 
-// Words returns the forms that stand minCount times or more in small letters,
-// in the notes of minNotes patients or more.
+// Words returns the forms that occur at least minCount times in lower case and in the notes of at least minNotes
+// patients.
 func (c *WordCounter) Words(name string, minCount, minNotes int) (*inverse.Words, error) {
 	kept := map[uint64]byte{}
 	for key, s := range c.forms {

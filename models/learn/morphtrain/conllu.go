@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// Word is a token of a treebank as it stands in the text. Of a contraction
-// (del, hacerlo) part of speech and lemma are those of its words, joined with
-// + (BOOT §3.4.2): ADP+DET, de+el.
+// Word is a token of a treebank as written in the text. Part of speech and lemma of a contraction (del, hacerlo) are
+// those of its words joined with + (BOOT §3.4.2): ADP+DET, de+el.
 type Word struct {
 	Form, POS, Lemma string
 }

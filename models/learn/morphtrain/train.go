@@ -24,9 +24,8 @@ type Options struct {
 	Scores map[string]float64
 }
 
-// rare is the greatest count of a form that unknown forms are judged by:
-// what is not in the treebank resembles what is seldom in it (TnT, Brants
-// 2000, §2.3, takes 10). least is how many forms an ending must have.
+// rare is the highest count of the forms from which endings are learned, because unknown forms resemble rare ones (TnT,
+// Brants 2000, §2.3, takes 10). least is the least number of forms with an ending.
 const (
 	rare  = 10
 	least = 2
@@ -62,7 +61,7 @@ func (n *numbers[T]) number(v T) int {
 	return i
 }
 
-// Train makes a model of the sentences of treebanks.
+// Train learns a model from the sentences of treebanks.
 func Train(sentences [][]Word, o Options) (*morph.Model, error) {
 	t := &trainer{forms: map[string]map[analysed]int{}}
 	h := morph.Header{Kind: morph.Kind, Name: o.Name, Scores: o.Scores}
@@ -264,7 +263,7 @@ func build(h morph.Header, entries map[uint64]uint32) (*morph.Model, error) {
 	return morph.Open(b.Bytes())
 }
 
-// Accuracy is how often part of speech and lemma are right.
+// Accuracy counts the tokens and those with the right part of speech and lemma.
 type Accuracy struct {
 	Tokens, POS, Lemma int
 }
@@ -301,8 +300,7 @@ func score(m *morph.Model, sentences [][]Word) (known, unknown Accuracy) {
 // so that a document is in one or two.
 const foldBlock = 50
 
-// Folds deals blocks of sentences to k folds in turn, trains on all folds but
-// one and scores on that one.
+// Folds runs a k-fold cross-validation by blocks of sentences, and returns the accuracy on known and on unknown forms.
 func Folds(sentences [][]Word, k int, o Options) (known, unknown Accuracy, err error) {
 	block := max(1, min(foldBlock, len(sentences)/k))
 	for fold := range k {

@@ -9,7 +9,7 @@ import (
 // Sigmoid turns a score f into log odds: log P/(1-P) = -(A f + B).
 type Sigmoid struct{ A, B float64 }
 
-// LogOdds returns log P/(1-P) at a score.
+// LogOdds returns log P/(1-P) for the score f.
 func (s Sigmoid) LogOdds(f float64) float64 { return -(s.A*f + s.B) }
 
 // Platt fits a sigmoid to scores of examples that are positive or not, by the

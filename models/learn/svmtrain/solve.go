@@ -7,8 +7,8 @@ import (
 	"github.com/velum-health/velum/models/learn/crftrain"
 )
 
-// Problem is to tell some rows of a matrix from the others. A column of ones is added
-// behind the others: its weight is the bias, which is small as the others are.
+// Problem is a binary classification of rows of a matrix. A column of ones is appended, whose weight is the bias; the
+// bias is regularized like the other weights.
 type Problem struct {
 	X        *crftrain.Examples
 	Rows     []int32              // that take part
@@ -102,7 +102,7 @@ func (d *descent) pass() {
 	}
 }
 
-// Score returns w·x of a row, with the column of ones.
+// Score returns w·x for a row, including the bias.
 func Score(x *crftrain.Examples, row int32, w []float64) float64 {
 	sum := w[len(w)-1]
 	lo, hi := x.Start[row], x.Start[row+1]

@@ -34,7 +34,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// What training does unless options say otherwise.
+// Defaults of training.
 const (
 	Cost      = 0.1  // C: VIGI §6.1 chose it by five folds
 	Tolerance = 0.1  // LIBLINEAR's -e for its dual solvers
@@ -42,14 +42,14 @@ const (
 	Folds     = 3    // of notes, for sigmoids: Platt's
 )
 
-// TrainOptions say how to train. The zero value is LIBLINEAR's -s 1 -B 1 at C = 0.1.
+// TrainOptions holds the options of a training. The zero value corresponds to LIBLINEAR's -s 1 -B 1 with C = 0.1.
 type TrainOptions struct {
 	C        float64 // cost of a margin that is missed; 0 means Cost
 	MinCount int     // leaves out features (at one window offset) seen less often
 	Prune    float32 // leaves weights out of the model whose absolute value is smaller
 }
 
-// Trainer is the tagger.Trainer of the SVM.
+// Trainer implements tagger.Trainer for the SVM.
 type Trainer struct {
 	*crftrain.Corpus
 	template *features.Template
@@ -74,8 +74,8 @@ func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.M
 // Work implements tagger.Trainer.
 func (t *Trainer) Work() (unit string, times int) { return "hyperplanes", t.set.Len() * (1 + Folds) }
 
-// Train implements tagger.Trainer. There is nothing to begin with: a hyperplane is made
-// of its examples, and those of another model are gone.
+// Train implements tagger.Trainer. It cannot start from another model, because a hyperplane is determined by its
+// training examples.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	switch {
 	case t.Tokens() == 0:

@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// What this processor can do. FMA3 and AVX2 came together in every processor since 2013 but
-// are separate flags; cpuid also checks that the operating system saves the wide registers.
+// Features of this processor. FMA3 and AVX2 are separate flags, though every processor since 2013 has both; cpuid also
+// checks that the operating system saves the wide registers.
 var (
 	simdAvailable = cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3)
 

@@ -1,9 +1,9 @@
 package kernels
 
-// Cells is LSTM for those who go no way back, for as many sequences as there are rows
-// of n units, a multiple of Lanes: gates is [rows][4·n] and scratch afterwards, c,
-// [rows][n], the memory before and after. Rows of h are stride numbers apart; codes,
-// [rows][n], receives h as the next product wants it, see Codes.
+// Cells computes one LSTM step for inference, for several sequences at once; unlike LSTM it keeps nothing for a
+// backward pass. gates is [rows][4·n] and is overwritten. c is [rows][n], the memory cell before and after the step; n
+// is a multiple of Lanes. The output h has rows stride numbers apart; codes, [rows][n], receives h quantized for the
+// next product (see Codes).
 func Cells(gates, c, h []float32, stride int, codes []byte, n, rows int) {
 	if rows == 0 {
 		return

@@ -1,15 +1,12 @@
-// Package kernels holds the loops in which a tagger and its training spend
-// their time, and the one parallel loop of training.
+// Package kernels holds the inner loops of tagging and training, and the one parallel loop of training.
 //
-// In: slices of numbers. Out: slices of numbers. On amd64 with AVX2 and FMA
-// they are written in assembly, four or eight lanes at a time; everywhere else,
-// in plain Go. Both give the same results
-// within rounding (the order of additions differs), which the tests check; a
-// run uses one of them throughout, so results do not change within a run.
+// The functions work on slices of numbers. On amd64 with AVX2 and FMA they are written in assembly, on four or eight
+// numbers at a time; elsewhere they are plain Go. Both give the same results up to rounding, since the order of
+// additions differs; tests check that. A run uses only one of the two.
 //
-// Rows are padded to a multiple of [Lanes] numbers (four for float64), see [Pad]. There is no
-// check of lengths beyond Go's own in the portable code: the callers own the
-// shapes, and every exported function cuts its slices once.
+// Rows are padded to a multiple of [Lanes] numbers (four for float64), see [Pad]. Lengths are checked only by Go's
+// bounds checks in the portable code: callers are responsible for the shapes, and every exported function slices its
+// arguments once.
 package kernels
 
 import "unsafe"
@@ -23,8 +20,8 @@ func Pad(n int) int { return (n + Lanes - 1) &^ (Lanes - 1) }
 // portable tells whether the plain Go code is used.
 var portable = !simdAvailable
 
-// Forbidden is the score of what cannot be. It is finite so that differences
-// of two such scores stay numbers; its exponential is zero.
+// Forbidden is the score of an impossible tag or transition. It is finite so that differences of two such scores stay
+// numbers; its exponential is zero.
 const Forbidden = -1e30
 
 // Add adds src to dst. len(src) is a multiple of Lanes, len(dst) at least
@@ -41,11 +38,11 @@ func Add(dst, src []float32) {
 	addAVX2(&dst[0], &src[0], len(src))
 }
 
-// Half is the multiple to which rows of AddRows are padded: half a register.
+// Half is the multiple to which rows of AddRows are padded: half of Lanes.
 const Half = 4
 
-// AddRows adds the rows of src, each width numbers, to the beginnings of rows of
-// dst, each stride numbers. width is a multiple of Half, at most stride.
+// AddRows adds each row of src, width numbers, to the beginning of the corresponding row of dst, stride numbers. width
+// is a multiple of Half and at most stride.
 func AddRows(dst []float32, stride int, src []float32, width int) {
 	rows := len(src) / width
 	if rows == 0 {
@@ -59,18 +56,16 @@ func AddRows(dst []float32, stride int, src []float32, width int) {
 	addRowsAVX2(&dst[0], stride, &src[0], width, rows)
 }
 
-// Ways is the number of places of a set, and BesideBytes, half a line of the
-// processor's cache, what lies beside each of them, see Probe.
+// Ways is the number of entries in a set of the hash table of Probe. BesideBytes is the size of the data that belongs
+// to each entry, half a cache line.
 const (
 	Ways        = 8
 	BesideBytes = 32
 )
 
-// Probe looks hashes up in sets of tags: hash h belongs to set
-// (h>>32)·len(tags)>>32 and has the tag uint32(h)|1. It writes for each hash
-// set·Ways + place of the first such tag, or -1. at is at least as long as
-// hash. What lies beside the tags, BesideBytes for each place, is asked for and not
-// waited for.
+// Probe looks hashes up in a set-associative hash table: hash h belongs to set (h>>32)·len(tags)>>32 and has the tag
+// uint32(h)|1. For each hash it writes to at the index set·Ways + way of the first entry with that tag, or -1. len(at)
+// must be at least len(hash). The data of the entries found, BesideBytes each from beside, is prefetched.
 func Probe(at []int32, hash []uint64, tags [][Ways]uint32, beside unsafe.Pointer) {
 	if len(hash) == 0 {
 		return
@@ -83,15 +78,15 @@ func Probe(at []int32, hash []uint64, tags [][Ways]uint32, beside unsafe.Pointer
 	probeAVX2(&at[0], &hash[0], len(hash), &tags[0], len(tags), beside)
 }
 
-// Prefetch asks for x before it is needed, and does not wait for it.
+// Prefetch loads x into the cache in the background.
 func Prefetch[T any](x []T) {
 	if len(x) > 0 && !portable {
 		prefetch((*float32)(unsafe.Pointer(&x[0])), int(unsafe.Sizeof(x[0]))*len(x))
 	}
 }
 
-// PrefetchWrite asks for x to write there: other cores give up what they have
-// of it now, and not when it is written.
+// PrefetchWrite loads x into the cache for writing, which invalidates the copies in other cores now and not at the
+// write.
 func PrefetchWrite(x []float32) {
 	if len(x) > 0 && !portable {
 		prefetchWrite(&x[0], 4*len(x))
@@ -117,9 +112,8 @@ func ShiftExp(exp, row []float32) float32 {
 	return shiftExpAVX2(&exp[0], &row[0], len(row))
 }
 
-// Log replaces x by its natural logarithm, numbers under floor by that of
-// floor, which is no less than the smallest normal number. len(x) is a multiple
-// of Lanes.
+// Log replaces each number of x by its natural logarithm; numbers below floor by that of floor, which must be a normal
+// number. len(x) is a multiple of Lanes.
 func Log(x []float32, floor float32) {
 	if len(x) == 0 {
 		return

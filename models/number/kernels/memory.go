@@ -5,14 +5,13 @@ import (
 	"unsafe"
 )
 
-// Pages returns n zeroes for what is read at random places: outside of the heap and on
-// huge pages, if they are enough to fill one. They are given back when owner, the
-// object that has them, is garbage.
+// Pages returns n zeros for a table that is read at random positions. The memory is outside of the heap and on huge
+// pages, if it fills at least one. It is freed when owner, the object that holds it, is garbage collected.
 //
-// The heap would count them as live and let half as much garbage lie about, and
-// would clear, and so fill, what it had used before.
+// On the heap it would count as live data, so that the collector would allow more garbage, and its memory would be
+// cleared before use.
 //
-// T has no pointers: the garbage collector does not look there.
+// T must not contain pointers, because the garbage collector does not look there.
 func Pages[T, O any](owner *O, n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < hugePage {
@@ -28,8 +27,7 @@ func Pages[T, O any](owner *O, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&slab[0])), n)
 }
 
-// Grow returns s with length n, in new memory if need be; nothing is kept of
-// what it held.
+// Grow returns s with length n, in new memory if needed; the content is undefined.
 func Grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)

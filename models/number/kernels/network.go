@@ -164,8 +164,8 @@ func transposeGo(dst, src []float32, stride, rows, columns, row, column int) {
 	}
 }
 
-// Multiply writes the products of the numbers of x and y to dst, which may be
-// one of them. len(x) is a multiple of Lanes.
+// Multiply writes the products of corresponding numbers of x and y to dst, which may be x or y. len(x) is a multiple of
+// Lanes.
 func Multiply(dst, x, y []float32) {
 	if len(x) == 0 {
 		return
@@ -180,8 +180,8 @@ func Multiply(dst, x, y []float32) {
 	multiplyAVX2(&dst[0], &x[0], &y[0], len(x))
 }
 
-// Largest is a step of looking for the largest of many rows: where x is larger
-// than most, most becomes x and at number. len(x) is a multiple of Lanes.
+// Largest is one step of an element-wise maximum over rows: where x exceeds most, it writes x to most and number to at.
+// len(x) is a multiple of Lanes.
 func Largest(most []float32, at []int32, x []float32, number int32) {
 	if len(x) == 0 {
 		return

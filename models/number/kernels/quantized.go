@@ -25,9 +25,8 @@ const (
 	codesOffset  = 1 << 6 // added to numbers of a: VPDPBUSD and VPMADDUBSW take them without sign
 )
 
-// Quantize returns b, [rows][columns], with eight bits a number; nil if rows is
-// no multiple of Lanes, or columns none of 32. There are at most 4096 rows, whose
-// sums fit 32 bits.
+// Quantize quantizes b, [rows][columns], to eight bits per number. It returns nil if rows is no multiple of Lanes or
+// columns no multiple of 32. rows is at most 4096, so that sums fit 32 bits.
 func Quantize(b []float32, rows, columns int) *Quantized {
 	if rows%Lanes != 0 || columns%panelColumns != 0 {
 		return nil
@@ -43,9 +42,9 @@ func Quantize(b []float32, rows, columns int) *Quantized {
 	return q
 }
 
-// QuantizedOf returns the matrix of these codes, [rows][columns], and scales,
-// [columns], as Numbers gives them; nil where Quantize returns nil. Codes that are
-// not narrow, of a file that something else wrote, are made anew.
+// QuantizedOf returns the matrix of codes, [rows][columns], and scales, [columns], as Numbers returns them; nil where
+// Quantize returns nil. Codes that exceed the range that the assembly needs, as from a file of other software, are
+// quantized again.
 func QuantizedOf(codes []int8, scales []float32, rows, columns int) *Quantized {
 	if rows%Lanes != 0 || columns%panelColumns != 0 {
 		return nil
@@ -62,8 +61,7 @@ func QuantizedOf(codes []int8, scales []float32, rows, columns int) *Quantized {
 	return q
 }
 
-// Numbers returns codes, [rows][columns], and scales, [columns], for a file.
-// Nobody may write to them.
+// Numbers returns the codes, [rows][columns], and scales, [columns], to store in a file. They must not be changed.
 func (q *Quantized) Numbers() (codes []int8, scales []float32) { return q.codes, q.scales }
 
 // narrowest returns the least scale at which numbers of a column fit eight bits
@@ -130,17 +128,16 @@ func (q *Quantized) interleave() []int8 {
 	return all
 }
 
-// Codes is how many bytes a row of a product with q takes.
+// Codes returns the number of bytes of a quantized row to be multiplied with q.
 func (q *Quantized) Codes() int { return q.rows }
 
-// CodesMost is the scale of Codes for numbers up to 1: seven bits, so that two
-// products of bytes fit sixteen bits and VPMADDUBSW is exact. With an eighth bit
-// a product of one row took twice as long where there is no VPDPBUSD, and no
-// score changed in the third digit (BENCHMARKS.md).
+// CodesMost is the factor by which Codes scales numbers of up to 1, for seven bits: then two products of bytes fit 16
+// bits and VPMADDUBSW is exact. With eight bits a product of one row took twice as long on processors without VPDPBUSD,
+// and no score changed in the third digit (BENCHMARKS.md).
 const CodesMost = codesMost
 
-// Codes writes x·scale, rounded, at most ±63, to dst, len(x) bytes, as this
-// machine's products want it. len(x) is a multiple of Lanes.
+// Codes quantizes x: it writes x·scale, rounded and limited to ±63, to dst, in the representation of this machine's
+// kernels. len(x) is a multiple of Lanes.
 func Codes(dst []byte, x []float32, scale float32) {
 	if len(x) == 0 {
 		return
@@ -156,8 +153,7 @@ func Codes(dst []byte, x []float32, scale float32) {
 	}
 }
 
-// CodesScale returns the scale at which the codes of x are most exact, and what
-// undoes it. len(x) is a multiple of Lanes.
+// CodesScale returns the scale at which Codes is most exact for x, and its inverse. len(x) is a multiple of Lanes.
 func CodesScale(x []float32) (scale, back float32) {
 	top := most(x)
 	if top == 0 {
@@ -166,13 +162,12 @@ func CodesScale(x []float32) (scale, back float32) {
 	return codesMost / top, top / codesMost
 }
 
-// Gemm writes the product of m rows of codes with q, and from, to rows of c, ldc
-// numbers apart. Rows of from are as far apart, or it is one row for all; it may
-// be c. scale has what undoes the scale of each row, or one number for all. A row
-// has the same bits whatever rows stand beside it.
+// Gemm multiplies m rows of quantized numbers a with q and writes the products plus from to the rows of c, which are
+// ldc numbers apart. from has rows ldc apart, too, or is one row for all; it may be c. scale holds the inverse scale of
+// each row of a, or one number for all. The bits of a row do not depend on the other rows.
 //
-// back begins at the last column. Who multiplies with the same matrix again and
-// again turns round each time, and finds in the first cache what was used last.
+// With back, it starts at the last column. A caller that multiplies with the same matrix repeatedly alternates the
+// direction, so that the columns used last are still in the first-level cache.
 func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []float32, back bool) {
 	if m == 0 {
 		return

@@ -28,7 +28,7 @@ func Axpy(a float32, x, y []float32) {
 	axpyAVX2(&y[0], &x[0], a, len(x))
 }
 
-// AxpyCodes is Axpy of scale·x, rounded to float32. len(x) is a multiple of Lanes.
+// AxpyCodes adds a·scale·x to y, with scale·x rounded to float32. len(x) is a multiple of Lanes.
 func AxpyCodes(a, scale float32, x []int8, y []float32) {
 	if len(x) == 0 {
 		return
@@ -43,8 +43,8 @@ func AxpyCodes(a, scale float32, x []int8, y []float32) {
 	axpyCodesAVX2(&y[0], &x[0], a, scale, len(x))
 }
 
-// Narrow writes x/scale, rounded, to dst, and returns scale: that at which the
-// largest number of x is the largest of sixteen bits. len(x) is a multiple of Lanes.
+// Narrow quantizes x to 16 bits: it writes x/scale, rounded, to dst and returns scale, chosen so that the largest
+// number of x becomes the largest of 16 bits. len(x) is a multiple of Lanes.
 func Narrow(dst []int16, x []float32) (scale float32) {
 	dst = dst[:len(x)]
 	top := most(x)
@@ -60,8 +60,8 @@ func Narrow(dst []int16, x []float32) (scale float32) {
 	return top / math.MaxInt16
 }
 
-// Widen writes from + scale·x to dst, rounded after the product and after the
-// sum whatever code the machine runs. len(x) is a multiple of Lanes.
+// Widen writes from + scale·x to dst. It rounds after the product and after the sum on every machine. len(x) is a
+// multiple of Lanes.
 func Widen(dst, from []float32, x []int16, scale float32) {
 	if len(x) == 0 {
 		return

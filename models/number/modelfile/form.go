@@ -31,8 +31,7 @@ var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(4), zstd.WithDecoderLowmem(true))
 })
 
-// Section returns the data of the section of that name. A plain one aliases the
-// file.
+// Section returns the data of the section with that name. The data of an uncompressed section aliases the file.
 func (f *File) Section(name string) ([]byte, error) {
 	data, form, err := f.stored(name)
 	if err != nil || form.kind == plain {
@@ -57,7 +56,7 @@ func (f *File) Section(name string) ([]byte, error) {
 	return whole.Alone()
 }
 
-// Part opens the model file that a section holds, without a copy of it.
+// Part opens the model file that is stored in a section, without copying it.
 func (f *File) Part(name string) (*File, error) {
 	data, form, err := f.stored(name)
 	switch {
@@ -123,8 +122,8 @@ func (f *File) expanded(data []byte, width int, name string) ([]byte, error) {
 	return once.(func() ([]byte, error))()
 }
 
-// Ahead expands all sections, and those of the parts, for who opens the model next. What
-// is wrong with one that one is told.
+// Ahead decompresses all sections, including those of nested models, in parallel, before the model is opened. Errors
+// are ignored here; they are returned again when the section is read.
 func (f *File) Ahead() {
 	kernels.Parallel(runtime.GOMAXPROCS(0), len(f.sections), func(_, i int) {
 		switch f.forms[i].kind {
@@ -172,7 +171,7 @@ func expand(data []byte, width int, name string) ([]byte, error) {
 	return all, nil
 }
 
-// Alone returns the file as it was before it was packed: it needs no other model.
+// Alone returns the file in unpacked form, which does not refer to other models.
 func (f *File) Alone() ([]byte, error) {
 	var sections []Section
 	for _, s := range f.sections {

@@ -39,7 +39,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Errors that say what is wrong with a file. They come wrapped.
+// Errors about a model file. They are returned wrapped.
 var (
 	ErrNotAModel = errors.New("is no velum model")
 	ErrVersion   = errors.New("was written by a newer velum")
@@ -47,14 +47,13 @@ var (
 	ErrPacked    = errors.New("is packed for the binary and shares parts with others there")
 )
 
-// Section is a named piece of a model, at most 16 bytes of name.
+// Section is a named block of data in a model file; the name has at most 16 bytes.
 type Section struct {
 	Name string
 	Data []byte
 }
 
-// File is an opened model. Its sections alias the data that it was parsed
-// from.
+// File is an open model file. Its sections alias the data that it was parsed from.
 type File struct {
 	header   []byte
 	sections []Section // as they are stored
@@ -64,8 +63,7 @@ type File struct {
 	unmap    func() error
 }
 
-// Write writes a model that stands alone: its header as JSON and its sections, in
-// this order.
+// Write writes a model file that refers to no other: the header as JSON and the sections, in this order.
 func Write(w io.Writer, header any, sections ...Section) error {
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -121,18 +119,17 @@ func headSum(head, text []byte) uint32 {
 
 func aligned(n int) int { return (n + align - 1) / align * align }
 
-// Parse checks a model and finds its sections. The errors wrap ErrNotAModel,
-// ErrVersion, ErrPacked or ErrDamaged.
+// Parse checks a model file and locates its sections. The errors wrap ErrNotAModel, ErrVersion, ErrPacked or
+// ErrDamaged.
 func Parse(data []byte) (*File, error) { return parse(data, &File{}) }
 
-// Shipped finds the sections of a model of the binary, of which nothing is checked:
-// a start would read all of it for that, and a test does. Sections that stand in
-// another model are taken from there.
+// Shipped opens a model that is embedded in the binary. It does not verify checksums, because every start would have to
+// read the whole model; a test does it. Sections that are stored in another embedded model are opened by find.
 func Shipped(data []byte, find Finder) (*File, error) {
 	return parse(data, &File{find: find, trusted: true})
 }
 
-// A Finder opens the model of a name.
+// A Finder opens the embedded model with that name.
 type Finder func(name string) (*File, error)
 
 func parse(data []byte, f *File) (*File, error) {
@@ -179,8 +176,7 @@ func (f *File) section(data, entry []byte) error {
 	return nil
 }
 
-// Open maps a model file into memory where the system can, and reads it
-// elsewhere. The sections are good until Close.
+// Open opens a model file, memory-mapped if the system can. The sections are valid until Close.
 func Open(path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -201,7 +197,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Close gives the memory of an opened file back.
+// Close unmaps or frees the memory of the file.
 func (f *File) Close() error {
 	if f.unmap == nil {
 		return nil
@@ -211,7 +207,7 @@ func (f *File) Close() error {
 	return unmap()
 }
 
-// Kind returns what the model says it is, "" if it does not say.
+// Kind returns the kind of model in the header, or "".
 func (f *File) Kind() string {
 	var h struct {
 		Kind string `json:"kind"`
@@ -222,8 +218,8 @@ func (f *File) Kind() string {
 	return h.Kind
 }
 
-// Header decodes the JSON header into v. Unknown fields are passed over: they
-// are of a newer velum that kept the format.
+// Header decodes the JSON header into v. Unknown fields are ignored: a newer velum may have added them to the same
+// format.
 func (f *File) Header(v any) error {
 	if err := json.Unmarshal(f.header, v); err != nil {
 		return fmt.Errorf("%w: its header is not what this kind of model has", ErrDamaged)

@@ -7,23 +7,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Packer makes files of models that ship in one binary: what another model of
-// them holds already is named by its path, and what zstd makes smaller by an eighth
-// is compressed. Tables that nothing makes smaller stay as they are, so that they
-// can be used where they lie.
+// A Packer compresses model files that ship in one binary. A section that another model already holds is replaced by
+// its path, and a section that zstd shrinks by at least an eighth is compressed. Other sections are stored as they are,
+// so that they can be used in place.
 type Packer struct {
 	encoder *zstd.Encoder
 	where   map[[sha256.Size]byte]string // path of what has been packed
 }
 
-// NewPacker returns a packer that has seen no model.
+// NewPacker returns a packer without models.
 func NewPacker() (*Packer, error) {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
 	return &Packer{e, map[[sha256.Size]byte]string{}}, err
 }
 
-// Pack returns the file of a model that stands alone as the binary holds it. path
-// is the model's name.
+// Pack returns the packed form of an unpacked model file; path is the model's name.
 func (p *Packer) Pack(path string, data []byte) ([]byte, error) {
 	f, err := Parse(data)
 	if err != nil {

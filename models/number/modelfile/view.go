@@ -15,9 +15,8 @@ type number interface {
 // littleEndian tells whether numbers lie in memory as they lie in files.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// View returns a section as an array of numbers: the section's own memory on
-// a little-endian machine, a copy elsewhere or where the data is not aligned
-// (a model embedded in a binary is not, always).
+// View returns a section as a slice of numbers. It aliases the section on a little-endian machine if the data is
+// aligned; otherwise it is a copy.
 func View[T number](data []byte) ([]T, error) {
 	size := int(unsafe.Sizeof(*new(T)))
 	if len(data)%size != 0 {
@@ -36,7 +35,7 @@ func View[T number](data []byte) ([]T, error) {
 	return out, nil
 }
 
-// Bytes is the inverse of View: the array as a section holds it.
+// Bytes is the inverse of View: it returns the little-endian bytes of v.
 func Bytes[T number](v []T) []byte {
 	out := make([]byte, 0, len(v)*int(unsafe.Sizeof(*new(T))))
 	out, err := binary.Append(out, binary.LittleEndian, v)
@@ -46,8 +45,7 @@ func Bytes[T number](v []T) []byte {
 	return out
 }
 
-// Finite tells whether no number of v is infinite or not a number: what a
-// checksum cannot tell of a model that was trained wrongly.
+// Finite reports whether v has no NaN and no infinity, which a checksum does not detect.
 func Finite(v []float32) bool {
 	for _, x := range v {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
@@ -57,9 +55,8 @@ func Finite(v []float32) bool {
 	return true
 }
 
-// Brain rounds a number to a bfloat16, which has eight bits of precision and ends in
-// sixteen zeros: packed it takes half as much, and the sum of a token's sixty weights
-// changes by less than a hundredth.
+// Brain rounds x to bfloat16, with eight significant bits and sixteen zero bits. The number takes half the space in a
+// packed file, and the sum of a token's sixty weights changes by less than a hundredth.
 func Brain(x float32) float32 {
 	b := math.Float32bits(x)
 	if x != x {

@@ -1,26 +1,19 @@
-// Package anonymity makes groups of notes that agree in their quasi-identifiers so
-// large that nobody is singled out by them (k-anonymity: METHODS par. 8; Samarati and
-// Sweeney 1998). In: the values of every note, twice. Out: the same values, more
-// general or suppressed, so that each combination that is left belongs to k people
-// or more.
+// Package anonymity implements k-anonymity (METHODS par. 8; Samarati and Sweeney 1998): it generalizes or suppresses
+// the quasi-identifiers of notes until each remaining combination of values belongs to at least k people. It reads the
+// values of every note twice and returns the generalized values.
 //
-// Columns are generalized as a whole, one level at a time, the one with the most
-// different values first (Sweeney's Datafly), until the notes in groups under k are
-// few enough to be suppressed. Then groups are counted by people, not by notes, and
-// those that hold fewer than k lose all their values. The outcome depends on the
-// values and their order alone.
+// A column is generalized as a whole, one level at a time, always the column with the most distinct values (Sweeney's
+// Datafly), until few enough notes to suppress are in groups smaller than k. Then groups are counted by people instead
+// of notes, and smaller groups lose all their values. The result depends only on the values and their order.
 //
-// An archive that grows is released again and again, and who joins releases by the ids
-// of notes sees what a note was in each. A note that came in m1 and one that came in
-// m2 are told apart by that alone, so every month (a cohort) has to be k-anonymous by
-// itself, and a value that changes makes its class smaller: what a note was given it
-// keeps in all releases, or loses (Resume; the other way, m-invariance of Xiao and Tao
-// 2007, wants invented notes). So in any join each combination has k people.
+// An archive that grows is released repeatedly, and releases can be joined by note id. Such a join shows in which month
+// a note came, and every value that it ever had. So every month (a cohort) is made k-anonymous by itself, and a note
+// keeps its generalized values in all later releases, or loses them (Resume). The alternative, m-invariance (Xiao and
+// Tao 2007), would need invented notes. Thus each combination has k people in any join.
 //
-// Memory: combinations of values with their counts, two million at the most. If
-// there are more, the column with the most values is generalized at once; so an
-// archive in which everybody is different costs no more than any other. People of
-// groups are counted by the hashes of Groups, of which so many stay at the most.
+// Memory: at most two million combinations of values with their counts. If there are more, the column with the most
+// values is generalized at once, so an archive of unique values costs no more than any other. The people of a group are
+// counted by hashes, whose number is limited, too (see Groups).
 package anonymity
 
 import (
@@ -32,15 +25,15 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// MaxColumns is the most columns there may be, maxGroups the most combinations in
-// memory, maxValues the most different values of a column.
+// Limits: MaxColumns on the number of columns, maxGroups on the combinations in memory, maxValues on the distinct
+// values of a column.
 const (
 	MaxColumns = 8
 	maxGroups  = 1 << 21
 	maxValues  = 1 << 20
 )
 
-// Column is a quasi-identifier.
+// Column is a quasi-identifier with its generalization hierarchy.
 type Column struct {
 	Name      string
 	Hierarchy *Hierarchy
@@ -49,7 +42,7 @@ type Column struct {
 // combination is the numbers of a note's values.
 type combination [MaxColumns]uint32
 
-// Counter counts how many notes have which combination of values.
+// Counter counts the notes of each combination of values.
 type Counter struct {
 	columns []counted
 	groups  map[combination]int64
@@ -66,7 +59,7 @@ type counted struct {
 	raw    map[string]uint32 // of a value as it comes; emptied when it grows too large
 }
 
-// NewCounter returns a counter of those columns, at most MaxColumns.
+// NewCounter returns a counter for at most MaxColumns columns.
 func NewCounter(columns []Column) *Counter {
 	c := &Counter{groups: map[combination]int64{}, most: maxGroups}
 	for _, column := range columns {
@@ -75,7 +68,7 @@ func NewCounter(columns []Column) *Counter {
 	return c
 }
 
-// Add counts notes that have the same values, one a column; "" is none.
+// Add counts notes with these values, one per column; "" is a missing value.
 func (c *Counter) Add(values []string, notes int64) {
 	var of combination
 	for i := range c.columns {
@@ -161,8 +154,8 @@ func (c *Counter) under(k int) (notes int64) {
 	return notes
 }
 
-// Decide generalizes columns until at most a share of the notes is in groups of
-// fewer than k, and returns what becomes of values.
+// Decide generalizes columns until at most the given share of the notes is in groups smaller than k, and returns the
+// chosen levels as a Plan.
 func (c *Counter) Decide(k int, share float64) *Plan {
 	for float64(c.under(k)) > share*float64(c.notes) && c.generalize() {
 	}
@@ -174,8 +167,8 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 	return p
 }
 
-// Plan is the levels that were chosen, and the groups that are suppressed. It is
-// made in three steps: Decide, Count for all notes, Settle.
+// Plan holds the levels of the columns and the groups to suppress. It is made in three steps: Decide, Count for all
+// notes, Settle.
 type Plan struct {
 	k          int
 	columns    []planned
@@ -184,22 +177,22 @@ type Plan struct {
 	resumed    bool
 }
 
-// Cohort records the decision about notes that were released together first.
+// Cohort records the decision for the notes that were first released together.
 type Cohort struct {
 	Levels     []int    `json:"levels"`     // of the columns
 	Suppressed []uint64 `json:"suppressed"` // groups, rising
 }
 
-// Cohort returns what was decided, after Settle.
+// Cohort returns the decision; call it after Settle.
 func (p *Plan) Cohort() (c Cohort) {
 	c.Levels, _ = p.Levels()
 	c.Suppressed = slices.Sorted(maps.Keys(p.suppressed))
 	return c
 }
 
-// Resume returns the plan of an earlier release for the notes that are left of it:
-// Count and Settle follow. No level changes and no group comes back; one of which fewer
-// than k people are left is suppressed, too.
+// Resume returns the plan of an earlier release for those of its notes that remain; Count and Settle must follow.
+// Levels do not change and suppressed groups stay suppressed; a group with fewer than k remaining people is suppressed,
+// too.
 func Resume(columns []Column, k int, c Cohort) *Plan {
 	p := newPlan(k)
 	p.resumed = true
@@ -221,7 +214,7 @@ type planned struct {
 	level int
 }
 
-// Levels returns the level of each column and how many it has.
+// Levels returns the chosen level of each column, and the highest level of each.
 func (p *Plan) Levels() (levels, tops []int) {
 	for i := range p.columns {
 		levels, tops = append(levels, p.columns[i].level), append(tops, p.columns[i].Hierarchy.top())
@@ -229,7 +222,7 @@ func (p *Plan) Levels() (levels, tops []int) {
 	return levels, tops
 }
 
-// A Reader says what a plan makes of values. Each worker has one of its own.
+// A Reader applies a plan to the values of notes. Each worker needs its own.
 type Reader struct {
 	plan  *Plan
 	known []map[string][]byte // by column
@@ -239,7 +232,7 @@ type Reader struct {
 	sensitive []uint64 // hashes of the sensitive values
 }
 
-// Reader returns a reader of the plan.
+// Reader returns a Reader of the plan.
 func (p *Plan) Reader() *Reader {
 	r := &Reader{plan: p}
 	for range p.columns {
@@ -277,20 +270,20 @@ func (r *Reader) general(values []string) ([][]byte, uint64) {
 	return r.row, xxh3.Hash(r.key)
 }
 
-// GroupOf returns the group of a note, what a caller counts people by, and hashes of its sensitive values, good until the
-// next call.
+// GroupOf returns the group of a note, by which the caller counts people, and the hashes of its sensitive values. The
+// slice is valid until the next call.
 func (r *Reader) GroupOf(values []string) (group uint64, sensitive []uint64) {
 	_, group = r.general(values)
 	return group, r.sensitive
 }
 
-// Count adds groups of some notes to those of the plan.
+// Count adds the counts of some notes to the groups of the plan.
 func (p *Plan) Count(some *Groups) { p.groups.merge(some) }
 
-// Settle suppresses the groups of fewer than k people, or of too much alike. The suppressed notes are a
-// group themselves, of which only is sure that it has as many people as the
-// largest that joined it, where one person may have many notes: so the smallest
-// of the others joins, too, unless every note is a person and there are k.
+// Settle suppresses the groups with fewer than k people, and those with too little diversity (d). The suppressed notes
+// form a group themselves. Where one person may have many notes, the only sure lower bound of its people is that of its
+// largest member, so the smallest remaining group is suppressed, too; this is not needed if every note is a person and
+// at least k are suppressed.
 func (p *Plan) Settle(everyNoteAPerson bool, d Diversity) {
 	smallest, least, suppressed, before := uint64(0), int64(0), int64(0), len(p.suppressed)
 	all, notes := p.groups.values()
@@ -310,7 +303,8 @@ func (p *Plan) Settle(everyNoteAPerson bool, d Diversity) {
 	}
 }
 
-// Apply returns what stands for the values, after Settle. The slice is good until the next call, and nobody changes the values in it.
+// Apply returns the generalized values of a note; call it after Settle. The slice is valid until the next call, and its
+// values must not be changed.
 func (r *Reader) Apply(values []string) [][]byte {
 	row, group := r.general(values)
 	if r.plan.suppressed[group] {
@@ -321,7 +315,7 @@ func (r *Reader) Apply(values []string) [][]byte {
 	return row
 }
 
-// Sizes says how large groups are: of the notes that they have.
+// Sizes holds the distribution of group sizes.
 type Sizes struct {
 	Groups     int64              `json:"groups"`           // that are left
 	Smallest   int64              `json:"smallest"`         // people in the smallest of them
@@ -347,10 +341,10 @@ func (s *Sizes) Add(o *Sizes) {
 	}
 }
 
-// Limits of the sizes that are reported.
+// Limits lists the group sizes below which groups are counted in Sizes.
 var Limits = [...]int64{2, 3, 5, 10, 20, 50, 100}
 
-// Sizes returns how large the groups are, after Settle.
+// Sizes returns the distribution of group sizes; call it after Settle.
 func (p *Plan) Sizes() (s Sizes) {
 	all, notes := p.groups.values()
 	for group, people := range p.groups.people() {

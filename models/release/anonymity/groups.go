@@ -14,7 +14,7 @@ import (
 // at once, and the order in which they come decides nothing.
 const maxPeople = 1 << 24
 
-// Groups counts the notes and the people of groups.
+// Groups counts the notes and the people of each group.
 type Groups struct {
 	of      map[uint64]*group
 	each    int // hashes of a group
@@ -32,13 +32,13 @@ type group struct {
 	sorted int
 }
 
-// NewGroups returns a counter for groups of which it matters whether they have k people.
+// NewGroups returns a counter that is exact up to k people per group.
 func NewGroups(k int) *Groups {
 	return &Groups{of: map[uint64]*group{}, each: maxPeople, least: k + 1, most: maxPeople, next: maxPeople}
 }
 
-// Add counts notes of a group. patients has eight bytes each, a hash of who has any of them; without any, every note
-// is somebody. values are the hashes of their sensitive values.
+// Add counts notes of the group of. patients holds an eight-byte hash of each patient of these notes; if it is empty,
+// every note counts as a person. values are the hashes of the notes' sensitive values.
 func (g *Groups) Add(of uint64, notes int64, patients []byte, values ...uint64) {
 	g.patient = g.patient[:0]
 	for ; len(patients) > 0; patients = patients[8:] {

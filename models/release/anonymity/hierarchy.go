@@ -8,11 +8,11 @@ import (
 	"github.com/velum-health/velum/models/form/surrogate"
 )
 
-// Suppressed stands for a value of which nothing is left.
+// Suppressed replaces a value that was removed completely.
 const Suppressed = "*"
 
-// A Hierarchy is what values become, level by level: level 0 is the value itself,
-// the last one Suppressed for all. What a level cannot read is Suppressed there.
+// A Hierarchy generalizes values level by level: level 0 is the value itself, and the last level is Suppressed for all.
+// A value that a level cannot parse is Suppressed there.
 type Hierarchy struct {
 	Name, Does string
 	levels     []func(value string) (string, bool) // between the first and the last
@@ -39,7 +39,7 @@ func HierarchyNames() (names []string) {
 	return names
 }
 
-// HierarchyOf returns the hierarchy of that name; nil if there is none.
+// HierarchyOf returns the hierarchy with that name; nil if there is none.
 func HierarchyOf(name string) *Hierarchy {
 	for i := range hierarchies {
 		if hierarchies[i].Name == name {
@@ -142,8 +142,8 @@ func country(value string) (string, bool) {
 	return "España", ok
 }
 
-// Forms returns what a value may stand as, at any level of any hierarchy: what
-// somebody who knows it compares with an extract.
+// Forms returns all generalizations of a value, at any level of any hierarchy. An attacker who knows the value compares
+// these with an extract.
 func Forms(value string) map[string]bool {
 	forms := map[string]bool{}
 	for i := range hierarchies {

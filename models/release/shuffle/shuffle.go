@@ -1,18 +1,14 @@
-// Package shuffle deals the values of a category out again among the notes that
-// they stood in (shuffling, BOOT par. 2.2.2; data swapping, Dalenius and Reiss
-// 1982): how often each value comes stays, and whose it was does not. In: the
-// values of every note, in order. Out: for each of them a value of another note.
+// Package shuffle redistributes the values of a category among the notes in which they occur (shuffling, BOOT par.
+// 2.2.2; data swapping, Dalenius and Reiss 1982): the frequency of each value stays, and the person it belongs to
+// changes. It takes the values of all notes in order and returns for each of them the value of another note.
 //
-// A value is a card, once a note however often it is mentioned there. Cards are
-// dealt in stretches of some 260,000 (an archive with fewer is one stretch): all
-// of a category, and of places of a kind, are put in a keyed random order, and each has the value of the
-// one behind it, so that everything that is given away is had by somebody else.
-// No note gets a value of its own, nor one that tells part of it: of a value that
-// does, the receiver changes places with another. Cards that nobody can change
-// with (all values of a category are one) wait for the next stretch, and at the
-// end get nothing.
+// A card stands for one value in one note, however often the note mentions it. Cards are dealt in blocks of some
+// 260,000; a smaller archive is one block. All cards of a category, and of the same kind of place, are put in a random
+// order that depends on the key, and each card gets the value of the next one. No note gets a value of its own, nor a
+// value that shares a word with it: such a card swaps with another. Cards without a partner (all values of a category
+// are equal) wait for the next block, and at the end get nothing.
 //
-// Memory is that of two stretches: values and who got what are files.
+// Memory holds two blocks; values and assignments are files.
 package shuffle
 
 import (
@@ -34,7 +30,7 @@ const (
 	maxTries = 1 << 12 // cards that one may be offered to change places with
 )
 
-// Value is one of a note.
+// Value is a value that occurs in a note.
 type Value struct {
 	Category pipeline.Category
 	Kind     uint8  // within the category: values change places with those of their kind
@@ -43,20 +39,19 @@ type Value struct {
 	Text     []byte // as it stands in the note; nil: it is not dealt, and nothing of it may come
 }
 
-// File stores the values and cards of a dealer.
+// File stores the values and cards of a Dealer.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// Files are those of a dealer. They hold words of notes.
+// Files holds the files of a Dealer. They contain words of notes.
 type Files struct{ Values, Cards, Notes File }
 
-// Draw returns random numbers for a stretch of a kind of a category, good until
-// the next call.
+// Draw returns the random numbers for a block (stretch) of values of one category and kind, valid until the next call.
 type Draw func(c pipeline.Category, kind uint8, stretch int) *rand.Rand
 
-// Dealer takes the notes in and deals.
+// Dealer reads the values of all notes and shuffles them.
 type Dealer struct {
 	draw          Draw
 	values        appender
@@ -70,7 +65,7 @@ type Dealer struct {
 	Alone         int64 // cards that got nothing
 }
 
-// NewDealer returns a dealer without notes.
+// NewDealer returns a Dealer without notes.
 func NewDealer(f Files, draw Draw) *Dealer {
 	return &Dealer{draw: draw, values: appender{to: f.Values}, notes: appender{to: f.Notes}, cards: f.Cards, last: new(block), now: new(block), most: stretch}
 }
@@ -99,11 +94,10 @@ func (a *appender) flush() error {
 	return err
 }
 
-// Rows returns how many notes there are so far.
+// Rows returns the number of notes added so far.
 func (d *Dealer) Rows() int64 { return d.rows }
 
-// Add takes the values of the next note in. Its cards are numbered in their
-// order.
+// Add adds the values of the next note. Each becomes a card, numbered in this order.
 func (d *Dealer) Add(values []Value) error {
 	binary.LittleEndian.PutUint64(d.row[:], uint64(d.numbers))
 	d.rows++
@@ -131,7 +125,7 @@ func (d *Dealer) Add(values []Value) error {
 	return err
 }
 
-// Deal deals what is left and returns who got what.
+// Deal shuffles the rest and returns the table of assigned values.
 func (d *Dealer) Deal() (*Table, error) {
 	b := d.last
 	for i := range d.now.cards {
@@ -191,7 +185,7 @@ func (d *Dealer) give(number int64, from *card) error {
 	return err
 }
 
-// Table says which value each card got. It is shared by the workers.
+// Table maps each card to the value that it was assigned. It is safe for concurrent use.
 type Table struct {
 	values, cards, notes File
 	rows, numbers        int64
@@ -200,9 +194,8 @@ type Table struct {
 // errTable says that the files are not what the dealer wrote.
 var errTable = errors.New("the table of shuffled values cannot be read")
 
-// Other appends to dst what stands for a card of a note: the number of the note,
-// from 0 in the order in which they were added, and that of the card in it. ok is
-// false if nobody had a value for it.
+// Other appends the value assigned to a card to dst. note is the position of the note in the order of adding, from 0,
+// and number that of the card in the note. ok is false if no value could be assigned.
 func (t *Table) Other(dst []byte, note int64, number int) (out []byte, ok bool, err error) {
 	var row [8]byte
 	var e [cardBytes]byte

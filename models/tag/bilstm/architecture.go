@@ -9,8 +9,8 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// Architecture is the shape of a network: what a trained one says of itself.
-// All widths are rounded up to whole lanes (multiples of eight).
+// Architecture is the shape of a network, as stored in the header of a model. All widths are rounded up to multiples of
+// Lanes (eight).
 type Architecture struct {
 	Word      int    `json:"word"`       // numbers a word's vector has
 	Chars     string `json:"chars"`      // characters by "cnn", "lstm" or "none"
@@ -25,9 +25,8 @@ type Architecture struct {
 	Window    int    `json:"window"`     // 0: sequences of the template; else overlapping runs of so many tokens (BOOT fig. 3.3)
 }
 
-// Default is the recipe that did best on MEDDOCAN dev, see BENCHMARKS.md:
-// characters by convolution, hand-made features as vectors beside the word's,
-// whole lines, one layer of a hundred units.
+// Default returns the architecture with the best score on MEDDOCAN dev, see BENCHMARKS.md: characters by convolution,
+// hand-made features as vectors beside the word vector, whole lines, one layer of a hundred units.
 func Default() Architecture {
 	return Architecture{
 		Word: 104, Chars: "cnn", Char: 24, CharUnits: 48, Feature: 64,
@@ -94,10 +93,10 @@ func keras(r *Recipe) {
 // VariantTemplate names the feature template of a variant.
 func VariantTemplate(name string) string { return variants[name].template }
 
-// Variants returns the names that Variant knows, sorted.
+// Variants returns the names that Variant accepts, sorted.
 func Variants() []string { return slices.Sorted(maps.Keys(variants)) }
 
-// Variant returns the network of that name and the way in which it is trained.
+// Variant returns the network with that name and the recipe for its training.
 func Variant(name string) (Architecture, Recipe, error) {
 	v, ok := variants[name]
 	if !ok {
@@ -116,13 +115,13 @@ func (a Architecture) padded() Architecture {
 	return a
 }
 
-// limits of what a model file may ask for.
+// Upper limits on the values in a model file.
 const (
 	maxWidth  = 4096
 	maxWindow = 1 << 16
 )
 
-// Check tells what is impossible about the shape.
+// Check returns what is impossible about the shape.
 func (a Architecture) Check() error {
 	for _, w := range []struct {
 		name     string
@@ -153,7 +152,7 @@ func (a Architecture) Check() error {
 	return nil
 }
 
-// Gates of the cell.
+// Gates returns the number of gates of a cell: three for coupled gates, otherwise four.
 func (a Architecture) Gates() int {
 	if a.Cell == "coupled" {
 		return 3
@@ -161,7 +160,7 @@ func (a Architecture) Gates() int {
 	return 4
 }
 
-// CharWidth is the length of the vector that a token's characters give.
+// CharWidth returns the length of the character-based vector of a token.
 func (a Architecture) CharWidth() int {
 	switch a.Chars {
 	case "cnn":
@@ -172,5 +171,5 @@ func (a Architecture) CharWidth() int {
 	return 0
 }
 
-// Input is the length of the vector of a token.
+// Input returns the length of the vector of a token.
 func (a Architecture) Input() int { return a.Word + a.CharWidth() + a.Feature }

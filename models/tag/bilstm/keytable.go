@@ -6,10 +6,9 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// KeyTable numbers the keys of features from 1 on. Keys are hashes already, and a
-// token asks for seven of them, a form that is not known for twenty: places that
-// follow each other, at most half of them taken, answer in half the time of Go's
-// map, which was 3 % of a cascade's.
+// KeyTable numbers feature keys from 1. Keys are hashes already, and each token looks up seven of them, an unknown form
+// twenty. Open addressing at a load of at most one half takes half the time of Go's map, which was 3 % of the time of a
+// cascade.
 type KeyTable struct {
 	slots []keySlot // a power of two
 	used  int
@@ -24,7 +23,7 @@ type keySlot struct {
 // keySalt keeps files from choosing which keys stand side by side.
 var keySalt = rand.Uint64() | 1
 
-// Len returns how many keys have a number.
+// Len returns the number of keys.
 func (t *KeyTable) Len() int { return t.used }
 
 // row returns the number of a key; 0: it has none.
@@ -46,7 +45,7 @@ func (t *KeyTable) find(key uint64) int {
 	return at
 }
 
-// Add gives a key the next number, unless it has one.
+// Add assigns the next number to a new key.
 func (t *KeyTable) Add(key uint64) { t.add(key, int32(t.used)+1) }
 
 // add gives a key a number, unless it has one.

@@ -97,9 +97,9 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 	return dst
 }
 
-// Defer takes the wanted tokens of a note, nil is all, to read them beside those of
-// other notes: runs of them in sequences of the template, or windows that have one.
-// Nothing of the note is needed afterwards.
+// Defer queues the wanted tokens of a note (all if wanted is nil), so that the network can process them together with
+// those of other notes: the sequences of the template, or the windows, that contain such a token. The arguments are not
+// needed after the call.
 func (l *Labeller) Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
 	l.extract.Note(text, tokens, matches)
 	if l.m.arch.Window > 0 {
@@ -171,9 +171,9 @@ func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) 
 	}
 }
 
-// Deferred reads what waits and calls do with each piece: its note, counted from 0
-// on, the note's tokens from to to, and the probabilities of their tags, in rows
-// stride numbers apart. Then nothing waits any more.
+// Deferred processes the queue and calls do for each piece: the index of its note from 0, the range [from, to) of the
+// note's tokens, and the probabilities of their tags in rows that are stride numbers apart. The queue is empty
+// afterwards.
 func (l *Labeller) Deferred(do func(note, from, to int, probs []float32, stride int)) {
 	l.each(func(w *waiting) {
 		stride := l.m.tr.Stride

@@ -1,21 +1,18 @@
-// Package bilstm is the recurrent network with a CRF on top (BOOT
-// §3.5, NGRID §5, INV §4.3.4), as it tags.
+// Package bilstm tags notes with a bidirectional recurrent network and a CRF on top (BOOT §3.5, NGRID §5, INV §4.3.4).
 //
 //	in:  tokens and pattern matches of a note, a template of features, a model
 //	out: one tag a token, and a confidence; package bilstmtrain makes models of tagged notes
 //
-// A token is the vectors of its word, of its characters and of its features
-// (the ones that the CRF has, without a window: the network has its own). A
-// layer reads a line in both directions, and the scores that it gives every
-// tag go into the chain of models/chain.
+// A token is represented by the vectors of its word, of its characters and of its features; the features are those of
+// the CRF without a window, since the network sees the context. A layer reads a line in both directions, and its scores
+// for the tags go into the CRF of models/tag/chain.
 //
 //	word ─────────┐
 //	characters ───┼─ dropout ─ recurrent, both directions ─ dropout ─ scores ─ chain
 //	features, sum ┘
 //
-// What comes into the recurrence from a form is the same wherever the
-// form stands, so it is kept by form (label.go), and a token costs the
-// recurrence alone: a tenth of the parameters that training touches.
+// The input that a form contributes to the recurrence is the same wherever the form occurs, so it is cached by form
+// (label.go), and a token costs only the recurrence: a tenth of the parameters that training uses.
 package bilstm
 
 import (
@@ -34,10 +31,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind marks a model file of this package.
+// Kind identifies model files of this package.
 const Kind = "bilstm"
 
-// Header describes a model: the fields that all kinds have, and more.
+// Header is the header of a model file: the fields common to all kinds, and those of a network.
 type Header struct {
 	tagger.Header
 	Network Architecture `json:"network"`
@@ -46,7 +43,7 @@ type Header struct {
 	Vectors string       `json:"vectors,omitempty"` // how the words of the vectors were written that words began with
 }
 
-// Model is a trained network. It is shared by all labellers and never written.
+// Model is a trained network. It is shared by all labellers and is never changed.
 type Model struct {
 	header   Header
 	stored   []modelfile.Section // of the resources
@@ -69,7 +66,7 @@ type Model struct {
 	recurrent [][2]*kernels.Quantized // a direction
 }
 
-// Header returns what the model says of itself.
+// Header returns the common part of the header.
 func (m *Model) Header() tagger.Header { return m.header.Header }
 
 // WithHeader implements tagger.Model.
@@ -79,20 +76,19 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	return &n
 }
 
-// TagSet returns what the model's tags mean.
+// TagSet returns the tags of the model.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
-// Resources returns the slots and lists that the model looks forms up in, for
-// training another like it.
+// Resources returns the slots and lists in which the model looks forms up, to train another model with the same.
 func (m *Model) Resources() features.Resources { return m.res }
 
 // Architecture returns the shape of the network.
 func (m *Model) Architecture() Architecture { return m.arch }
 
-// Parameters returns what the network has learned.
+// Parameters returns the trained parameters.
 func (m *Model) Parameters() Parameters { return m.network }
 
-// Vocabulary returns a copy of the vocabulary, to which others can be added.
+// Vocabulary returns a copy of the vocabulary, which may be extended.
 func (m *Model) Vocabulary() *Vocabulary {
 	v := NewVocabulary(m.numbers.Lemma)
 	v.Norm = m.numbers.Norm
@@ -108,8 +104,8 @@ func (m *Model) Size() (features, weights int) {
 	return len(m.features), weights
 }
 
-// New makes a model of what was learned: of a header with its fields about the training, the
-// template and tags of the notes, what they were looked up in, and parameters of Shapes.
+// New makes a model from the results of a training: a header, the template and the tags of the notes, the resources of
+// the features, and parameters of the Shapes.
 func New(h Header, t *features.Template, set *pipeline.TagSet, r features.Resources, v *Vocabulary, ps Parameters) (*Model, error) {
 	h.Kind, h.Scheme, h.Template = Kind, set.Scheme.String(), t.String()
 	h.Categories = nil
@@ -198,8 +194,8 @@ func (m *Model) Write(w io.Writer) error {
 	return modelfile.Write(w, m.header, append(sections, m.stored...)...)
 }
 
-// Load takes a model out of an opened file, which must stay open while the
-// model is used. The lists must be those that it was trained with.
+// Load opens the model in f, which must stay open while the model is used. The lists in r must be those of the
+// training.
 func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	m := new(Model)
 	if err := f.Header(&m.header); err != nil {

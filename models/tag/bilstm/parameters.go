@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// Parameter is a matrix that is learned.
+// Parameter is a matrix of trained weights.
 type Parameter struct {
 	Name       string
 	Rows, Cols int
@@ -21,7 +21,7 @@ type Parameter struct {
 	scales []float32 // [Rows] of a table; [blocks][Cols]
 }
 
-// Row returns row i of numbers.
+// Row returns row i.
 func (p *Parameter) Row(i int32) []float32 { return p.Data[int(i)*p.Cols:][:p.Cols] }
 
 // finished returns a parameter that was learned as a model holds it.
@@ -109,7 +109,7 @@ const someCodes = 64
 // half returns the bytes of a row of a table.
 func (p *Parameter) half(row int32) []byte { return p.halves[int(row)*p.Cols/2:][:p.Cols/2] }
 
-// Numbers returns those of all rows.
+// Numbers returns the numbers of all rows.
 func (p *Parameter) Numbers() []float32 {
 	if p.Data != nil {
 		return p.Data
@@ -128,10 +128,10 @@ func (p *Parameter) write(to []float32, row int32) int {
 	return p.Cols
 }
 
-// Parameters of a network, in the order in which a file holds them.
+// Parameters holds the parameters of a network, in the order of the file.
 type Parameters []*Parameter
 
-// Named returns the parameter of that name; nil if the network has none.
+// Named returns the parameter with that name; nil if there is none.
 func (ps Parameters) Named(name string) *Parameter {
 	for _, p := range ps {
 		if p.Name == name {
@@ -149,8 +149,7 @@ func (ps Parameters) data(name string) []float32 {
 	return nil
 }
 
-// Shapes returns the parameters that a network of this architecture has, with
-// rows, columns and no numbers.
+// Shapes returns the parameters of a network of this architecture with their sizes and without numbers.
 func Shapes(a Architecture, words, features, chars, labels int) Parameters {
 	var ps Parameters
 	add := func(name string, rows, cols int) *Parameter {

@@ -5,9 +5,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Piece is a run of tokens that the network reads at once, Lo to Hi, and those
-// of them that are taken from it, From to To: where runs overlap, each token
-// comes from the one in which it stands further from the border.
+// Piece is a run of tokens [Lo, Hi) that the network processes at once, of which the results for [From, To) are used.
+// Where runs overlap, the result of a token is taken from the run in which it is further from the border.
 type Piece struct{ Lo, Hi, From, To int }
 
 // Pieces appends the pieces of a note: the sequences of the template, or

@@ -207,8 +207,9 @@ func (r *reader) step(p *Packed, in incoming, direction, t, s int) {
 	}
 }
 
-// Coupled is a step of the cell whose gates are coupled and see the memory: what they are
-// given and then say, the memory before and after, its tanh, and what the cell says.
+// Coupled computes one step of an LSTM cell with coupled gates and peephole connections. gates holds the inputs of the
+// gates i, o and z and receives their activations; before and c are the memory cell before and after the step, squashed
+// receives tanh(c), and h the output.
 func Coupled(gates, before, c, squashed, h []float32) {
 	n := len(c)
 	i, o, z := gates[:n], gates[n:2*n], gates[2*n:]

@@ -1,6 +1,6 @@
 package bilstm
 
-// Recipe is the way in which a network is trained.
+// Recipe holds the options of a training.
 type Recipe struct {
 	Solver string // "adam" or "sgd"
 	Rate   float64
@@ -30,8 +30,8 @@ type Recipe struct {
 	ClassWeights bool    // tokens weigh against the frequency of their class; not for the objective "path"
 }
 
-// DefaultRecipe trains as the calibration in PyTorch did, with spans swapped
-// and rare words hidden more often (BENCHMARKS.md).
+// DefaultRecipe returns the options that matched PyTorch in a comparison, with more frequent swapping of spans and
+// hiding of rare words (BENCHMARKS.md).
 func DefaultRecipe() Recipe {
 	return Recipe{
 		Solver: "adam", Rate: 3e-3, Beta1: 0.9, Beta2: 0.98, WarmUp: 60, Last: 0.02, Clip: 5, Batch: 48, Epochs: 10,
@@ -39,7 +39,7 @@ func DefaultRecipe() Recipe {
 	}
 }
 
-// RateAt returns the learning rate of a step, counted from 0, of all.
+// RateAt returns the learning rate of a step, counted from 0, out of all steps.
 func (r *Recipe) RateAt(step, all int) float64 {
 	if step < r.WarmUp {
 		return r.Rate * float64(step+1) / float64(r.WarmUp)

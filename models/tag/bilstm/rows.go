@@ -6,26 +6,25 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// Packed says where the tokens of some sequences stand when the sequences are
-// read side by side: those of one step are rows that follow each other, the
-// longest sequence first, so that no row is padding. Token t of the k-th
-// longest sequence is row Start[t]+k.
+// Packed lays several sequences out for processing side by side, time step by time step. The tokens of one step are
+// consecutive rows, the longest sequence first, so that no row is padding. Token t of the k-th longest sequence is row
+// Start[t]+k.
 type Packed struct {
 	Start []int32 // [steps+1]
 	Order []int32 // the sequences by falling length
 }
 
-// Steps returns the length of the longest sequence.
+// Steps returns the number of time steps, the length of the longest sequence.
 func (p *Packed) Steps() int { return len(p.Start) - 1 }
 
-// Rows returns the number of tokens.
+// Rows returns the number of tokens of all sequences.
 func (p *Packed) Rows() int { return int(p.Start[len(p.Start)-1]) }
 
-// Step returns the rows of a step.
+// Step returns the first row of step t and the number of rows.
 func (p *Packed) Step(t int) (lo, n int) { return int(p.Start[t]), int(p.Start[t+1] - p.Start[t]) }
 
-// Pairs returns the rows of step t, and how many of them have a row at step s,
-// which was before: those come first.
+// Pairs returns the first row and the number of rows of step t, the first row of the neighbouring step s, and how many
+// rows of t have a counterpart there; those come first.
 func (p *Packed) Pairs(t, s int) (lo, n, before, have int) {
 	lo, n = p.Step(t)
 	if s < 0 || s >= p.Steps() {
@@ -35,7 +34,7 @@ func (p *Packed) Pairs(t, s int) (lo, n, before, have int) {
 	return lo, n, before, min(n, have)
 }
 
-// Pack places sequences of these lengths, none of them 0.
+// Pack computes the layout for sequences of these lengths, which must not be 0.
 func (p *Packed) Pack(lengths []int32) {
 	p.Order = kernels.Grow(p.Order, len(lengths))
 	for i := range p.Order {
@@ -55,20 +54,20 @@ func (p *Packed) Pack(lengths []int32) {
 	}
 }
 
-// Valued is a feature with a vector, and what the vector is multiplied by.
+// Valued is the row of a feature vector with the factor by which it is multiplied.
 type Valued struct {
 	Row   int32
 	Value float32
 }
 
-// Border is the number of the character before the first and behind the last;
-// unknown characters have 0.
+// Border is the number of the imaginary character before the first and behind the last character of a form; unknown
+// characters have number 0.
 const Border = 1
 
-// FilterWidth is how many characters a filter of the convolution sees.
+// FilterWidth is the number of characters under a filter of the convolution.
 const FilterWidth = 3
 
-// Around returns the character at place i of a form, a border on either side.
+// Around returns the character at index i of a form, and Border outside.
 func Around(chars []int32, i int) int32 {
 	if i < 0 || i >= len(chars) {
 		return Border

@@ -9,8 +9,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Vocabulary numbers what has a vector. Number 0 is what is not known; the
-// rows of tables are these numbers.
+// Vocabulary numbers the words, characters and features that have vectors. Number 0 stands for unknown ones; the
+// numbers are the rows of the tables of vectors.
 type Vocabulary struct {
 	Words    map[string]int32 // in lower case, or as vectors have them
 	Features KeyTable
@@ -20,27 +20,27 @@ type Vocabulary struct {
 	lower    []byte               // scratch space of Word
 }
 
-// Unknown is the number of what has no vector of its own.
+// Unknown is the number of everything without a vector of its own.
 const Unknown = 0
 
 // longest is how many characters of a token the network looks at: the first
 // half of them from the left, the others from the right.
 const longest = 40
 
-// NewVocabulary returns an empty vocabulary for words that may be looked up by their
-// lemma; nil for none.
+// NewVocabulary returns an empty vocabulary. Words that it does not have are looked up by their lemma, if lemma is not
+// nil.
 func NewVocabulary(lemma features.Slot) *Vocabulary {
 	return &Vocabulary{Words: map[string]int32{}, Chars: map[rune]int32{}, Lemma: lemma}
 }
 
-// AddWord gives a word a number, unless it has one.
+// AddWord assigns a number to a new word.
 func (v *Vocabulary) AddWord(w string) {
 	if _, known := v.Words[w]; !known {
 		v.Words[w] = int32(len(v.Words)) + 1
 	}
 }
 
-// AddChar gives a character a number, unless it has one.
+// AddChar assigns a number to a new character.
 func (v *Vocabulary) AddChar(r rune) {
 	if _, known := v.Chars[r]; !known && r != utf8.RuneError {
 		v.Chars[r] = int32(len(v.Chars)) + Border + 1
@@ -79,9 +79,8 @@ func (v *Vocabulary) lists() (words []string, fs []uint64, chars []rune) {
 	return words, fs, chars
 }
 
-// Word returns the row of a form's word: of the form as it stands, else in lower
-// case, else as the vectors have it that words began with, else of its lemma,
-// else that of all unknown words (BOOT §3.5.1).
+// Word returns the row of the vector for a form: that of the form as written, else of the form in lower case, else of
+// the form normalized as in the pretrained vectors, else of its lemma, else of unknown words (BOOT §3.5.1).
 func (v *Vocabulary) Word(form []byte) int32 {
 	if row, ok := v.Words[string(form)]; ok {
 		return row
@@ -134,7 +133,7 @@ func (v *Vocabulary) AppendChars(dst []int32, text []byte) []int32 {
 	return dst
 }
 
-// AppendFeatures appends those of the features that have vectors.
+// AppendFeatures appends the features that have a vector.
 func (v *Vocabulary) AppendFeatures(dst []Valued, fs []features.Feature) []Valued {
 	for _, f := range fs {
 		if row := v.Features.row(f.Key); row != 0 {
@@ -144,9 +143,9 @@ func (v *Vocabulary) AppendFeatures(dst []Valued, fs []features.Feature) []Value
 	return dst
 }
 
-// AppendKey appends what the vector of token i depends on wherever it stands: its
-// form, and of a network with post-space characters up to three of those before
-// the next token (INV §4.3.4). No form holds a line feed, which separates the two.
+// AppendKey appends the text on which the vector of token i depends: its form and, in a network with post-space
+// characters, up to three of the characters before the next token (INV §4.3.4). A line feed, which no form contains,
+// separates the two.
 func (a Architecture) AppendKey(dst, text []byte, tokens []pipeline.Token, i int) []byte {
 	dst = append(dst, text[tokens[i].Start:tokens[i].End]...)
 	if !a.PostSpace {
@@ -166,5 +165,5 @@ func (a Architecture) AppendKey(dst, text []byte, tokens []pipeline.Token, i int
 	return dst
 }
 
-// Separator stands between a form and the characters behind it.
+// Separator stands between a form and the characters behind it in the result of AppendKey.
 const Separator = '\n'

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Expected is how many notes of an archive keep something: the middle of what was
-// drawn, and the ends of the interval of 95 %.
+// Expected is the expected number of notes that still hold an identifier, with the ends of the 95 % interval.
 type Expected struct {
 	Notes int64 `json:"notes"`
 	Low   int64 `json:"low"`
@@ -17,10 +16,9 @@ type Expected struct {
 // draws is how often an archive is drawn: the ends of the interval stand on 50.
 const draws = 2000
 
-// An Outlook is what the map says of one archive: draws of the coefficients and of
-// the archive's own intercept. Sources lie apart (Spread), so that the interval is
-// wider than chance over notes alone would make it (over-dispersion). What people
-// found in a sample of the archive weighs the draws anew: see Read.
+// An Outlook predicts the number of leaking notes of one archive: it holds random draws of the coefficients of the
+// calibration and of the intercept of this archive. Archives differ (Spread), so the interval is wider than that of
+// binomial sampling (over-dispersion). Read reweights the draws by what people found in a sample.
 type Outlook struct {
 	risk    *Risk
 	archive *Source
@@ -45,14 +43,13 @@ type drawn struct {
 	weight             float64
 }
 
-// Sampled counts the notes of some bins of doubt that were read, drawn at random among
-// them.
+// Sampled counts the notes of some bins of doubt that were drawn at random and read, and those that leaked.
 type Sampled struct {
 	From, To    int // bins, To exclusive
 	Read, Leaks int64
 }
 
-// Outlook draws. The same counts give the same numbers.
+// Outlook draws the Outlook of an archive. The random numbers are seeded, so equal counts give equal results.
 func (r *Risk) Outlook(archive *Source) *Outlook {
 	o := &Outlook{risk: r, archive: archive}
 	draw := rand.New(rand.NewPCG(uint64(r.Notes), uint64(r.Leaks)))
@@ -70,11 +67,9 @@ func (r *Risk) Outlook(archive *Source) *Outlook {
 // apart is how far the archive of another house may lie away.
 func (r *Risk) apart() float64 { return math.Hypot(r.Spread, houses) }
 
-// Read corrects the outlook by a reading. The intercept of each draw is drawn again
-// about where the reading puts it (Laplace), and the draw weighs as much as it
-// foretold of the reading (importance sampling; Gelman et al., Bayesian Data
-// Analysis, 10.4). It is still a model's word: a bound that trusts no model is
-// audit.UpperStrata.
+// Read updates the outlook with the results of a reading. The intercept of each draw is drawn again around its maximum
+// (Laplace), and the draw is weighted by the likelihood of the reading (importance sampling; Gelman et al., Bayesian
+// Data Analysis, 10.4). The result still depends on the model; audit.UpperStrata is a bound that does not.
 func (o *Outlook) Read(strata []Sampled) {
 	draw := rand.New(rand.NewPCG(uint64(o.risk.Notes), 1))
 	m, spread := o.archive.MeanDoubt(), o.risk.apart()
@@ -120,8 +115,7 @@ func (o *Outlook) told(d *drawn, at float64, strata []Sampled) (slope, informati
 	return slope, information, log
 }
 
-// Expect is how many notes of the archive keep something. Of what was read it is
-// known.
+// Expect returns the expected number of leaking notes in the archive. For notes that were read the true number is used.
 func (o *Outlook) Expect() Expected {
 	rest, known := *o.archive, int64(0)
 	for _, s := range o.read {
@@ -138,12 +132,11 @@ func (o *Outlook) Expect() Expected {
 	return Expected{e.Notes + known, e.Low + known, e.High + known}
 }
 
-// Part is Expect for some of the notes. Those that lie apart, as the notes of a
-// centre, have an intercept of their own beside that of the house.
+// Part is Expect for a part of the notes. With apart, the part has an intercept of its own beside that of the archive,
+// as the notes of one centre.
 func (o *Outlook) Part(s *Source, apart bool) Expected { return o.of(s, apart) }
 
-// Shares are the shares of the notes of each bin that are expected to leak: the means
-// of all draws.
+// Shares returns the expected share of leaking notes in each bin, the mean over all draws.
 func (o *Outlook) Shares() (p [DoubtBins]float64) {
 	m, all := o.archive.MeanDoubt(), 0.0
 	for i := range o.draws {
@@ -211,7 +204,7 @@ func quantile(sums []sum, weight float64) int64 {
 	return int64(sums[len(sums)-1].leaks)
 }
 
-// Kind is a category of an archive.
+// Kind is a category with the number of its spans in an archive.
 type Kind struct {
 	Name  string
 	Found int64 // spans
@@ -239,8 +232,8 @@ const kindsPrior = 4
 // likeAll is with how many spans of all categories that of one begins.
 const likeAll = 30
 
-// Kinds says of what category the notes are that keep something: each leaks as its
-// spans in the archive and what was missed of it in the calibration let expect.
+// Kinds divides the leaking notes by category, in proportion to the spans of each category in the archive and to its
+// miss rate in the calibration notes.
 func (o *Outlook) Kinds(kinds []Kind) []Expected {
 	odds, apart := make([]float64, len(kinds)), make([]float64, len(kinds))
 	read, whole := int64(0), miss{1, 1}

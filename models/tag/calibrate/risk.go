@@ -8,9 +8,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Risk turns the confidences of a whole archive into the number of its notes that
-// keep something, with an interval. It stands in the header of a model and is
-// learned of notes that the model, or one made like it, has not seen.
+// Risk estimates from the confidences of a whole archive how many of its notes still hold an identifier after masking,
+// with an interval. It is stored in the header of a model, and is fitted on notes that the model, or one made in the
+// same way, has not been trained on.
 //
 // With z the log odds of a note's doubt, 1 - confidence, and m the mean of z over
 // the archive, or source, s that the note comes from,
@@ -45,7 +45,7 @@ type Risk struct {
 // mean) at biases of .5, 1 and 2, and 2.1, 3.5 and 10.5 times without; that of a CRF 1.2 and 1.5 times at .5 and 1.
 const dialTakes, dialApart, dialDoubts = 1.3, 0.3, 1.1
 
-// Dialled is the map with the recall dial turned, of one that was learned without.
+// Dialled returns the calibration for a recall dial set to bias, given one that was fitted at bias 0.
 func (r *Risk) Dialled(bias float64) *Risk {
 	if r == nil {
 		return nil
@@ -57,19 +57,17 @@ func (r *Risk) Dialled(bias float64) *Risk {
 	return &d
 }
 
-// Range is the lowest and the highest value.
+// Range holds the lowest and the highest value.
 type Range [2]float64
 
-// Source holds the counts of the notes of one writer, ward or corpus, or of an
-// archive.
+// Source holds the counts of the notes of one source (a writer, a ward, a corpus), or of an archive.
 type Source struct {
 	Notes, Leaks         [DoubtBins]int64
 	Words, Unknown       int64 // words that were looked at, and those that are unknown
 	Foreign, Spans, Told int64 // notes in another language, spans; notes of which both were told
 }
 
-// DoubtBins is into how many bins the doubt of notes is sorted: one for each
-// halving, down to 2^-17.
+// DoubtBins is the number of bins for the doubt of a note (1 - confidence): one for each halving, down to 2^-17.
 const DoubtBins = 18
 
 // DoubtBin returns the bin of a confidence.
@@ -78,10 +76,10 @@ func DoubtBin(confidence float32) int {
 	return min(max(exponent+DoubtBins, 0), DoubtBins-1)
 }
 
-// BinName is the name of a bin in counts.
+// BinName returns the name of a bin in counts.
 func BinName(bin int) string { return strconv.Itoa(bin) }
 
-// DoubtOdds is z of a bin: that of its geometric middle.
+// DoubtOdds holds z, the log odds of doubt, at the geometric middle of each bin.
 var DoubtOdds = func() (z [DoubtBins]float64) {
 	for k := range z {
 		p := math.Ldexp(math.Sqrt2, k-DoubtBins)
@@ -90,8 +88,8 @@ var DoubtOdds = func() (z [DoubtBins]float64) {
 	return z
 }()
 
-// Note counts a note: how sure its tags are, whether it is in a language that the model has not heard, its words, and
-// how many spans it has.
+// Note counts a note: the confidence of its tags, whether its language is unknown to the model, its words and the
+// number of its spans.
 func (s *Source) Note(confidence float32, foreign bool, words pipeline.Words, spans int) {
 	s.Notes[DoubtBin(confidence)]++
 	s.Words += int64(words.Seen)
@@ -103,8 +101,7 @@ func (s *Source) Note(confidence float32, foreign bool, words pipeline.Words, sp
 	}
 }
 
-// Parts count notes by their doubt and the part of an archive that they are of: a
-// language, a centre.
+// Parts counts notes by their doubt and by a part of the archive, such as a language or a centre.
 type Parts map[part]*[DoubtBins]int64
 
 // part is the beginning of a part's name, and the rest.
@@ -113,7 +110,7 @@ type part struct{ kind, name string }
 // mostParts bounds those of a unit: a column of patients is none of centres.
 const mostParts = 256
 
-// Note counts a note; not if its part is one too many.
+// Note counts a note. Notes of a new part are not counted once there are too many parts.
 func (p Parts) Note(kind string, name []byte, confidence float32) {
 	bins := p[part{kind, string(name)}]
 	if bins == nil {
@@ -126,7 +123,7 @@ func (p Parts) Note(kind string, name []byte, confidence float32) {
 	bins[DoubtBin(confidence)]++
 }
 
-// Each calls do with all counts that are not 0.
+// Each calls do with each count that is not 0.
 func (p Parts) Each(do func(name, bin string, n int64)) {
 	for of, bins := range p {
 		for k, n := range bins {
@@ -137,7 +134,7 @@ func (p Parts) Each(do func(name, bin string, n int64)) {
 	}
 }
 
-// All counts the notes, and those of them that leak.
+// All returns the number of notes, and of those that leak.
 func (s *Source) All() (notes, leaks int64) {
 	for k := range s.Notes {
 		notes, leaks = notes+s.Notes[k], leaks+s.Leaks[k]
@@ -145,7 +142,7 @@ func (s *Source) All() (notes, leaks int64) {
 	return notes, leaks
 }
 
-// MeanDoubt is the mean of z.
+// MeanDoubt returns the mean of z, the log odds of doubt.
 func (s *Source) MeanDoubt() float64 {
 	notes, sum := int64(0), 0.0
 	for k, n := range s.Notes {
@@ -154,12 +151,12 @@ func (s *Source) MeanDoubt() float64 {
 	return sum / float64(max(notes, 1))
 }
 
-// UnknownShare, ForeignShare and SpansPerNote are what sources are compared by.
+// UnknownShare returns the share of unknown words. Sources are compared by it, by ForeignShare and by SpansPerNote.
 func (s *Source) UnknownShare() float64 { return float64(s.Unknown) / float64(max(s.Words, 1)) }
 func (s *Source) ForeignShare() float64 { return float64(s.Foreign) / float64(max(s.Told, 1)) }
 func (s *Source) SpansPerNote() float64 { return float64(s.Spans) / float64(max(s.Told, 1)) }
 
-// Add adds the counts of another one.
+// Add adds the counts of another source.
 func (s *Source) Add(o *Source) {
 	for k := range s.Notes {
 		s.Notes[k], s.Leaks[k] = s.Notes[k]+o.Notes[k], s.Leaks[k]+o.Leaks[k]
@@ -167,7 +164,7 @@ func (s *Source) Add(o *Source) {
 	s.Words, s.Unknown, s.Foreign, s.Spans, s.Told = s.Words+o.Words, s.Unknown+o.Unknown, s.Foreign+o.Foreign, s.Spans+o.Spans, s.Told+o.Told
 }
 
-// Sigmoid is the inverse of log odds.
+// Sigmoid returns 1/(1+e^-z), the inverse of the log odds.
 func Sigmoid(z float64) float64 {
 	if z >= 0 {
 		return 1 / (1 + math.Exp(-z))
@@ -176,10 +173,10 @@ func Sigmoid(z float64) float64 {
 	return e / (1 + e)
 }
 
-// Symmetric is the lower half of a positive definite matrix of three rows.
+// Symmetric is the lower triangle of a positive definite 3×3 matrix.
 type Symmetric [6]float64
 
-// Cholesky returns L with L·Lᵀ the matrix.
+// Cholesky returns the lower triangular L for which L·Lᵀ is the matrix.
 func (s Symmetric) Cholesky() (l Symmetric) {
 	l[0] = math.Sqrt(max(s[0], 0))
 	under := func(x float64, by float64) float64 {

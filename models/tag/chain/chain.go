@@ -1,11 +1,14 @@
-// Package chain does the arithmetic of a first-order chain of labels: the
-// best path, the sum over all paths, marginals. It knows nothing of words or
-// notes; crf and bilstm fill in the scores.
+// Package chain implements a first-order (linear) chain of labels: the best path, the sum over all paths, and
+// marginals. It knows nothing of words or notes; packages crf and bilstm compute the scores.
 //
 //	in:  s(t, y), score of label y at token t; a(y', y), score of y behind y'
 //	out: argmax_y p(y|x), log Z(x), p(y_t|x), p(span|x)
 //
-//	p(y|x) = exp(Σ_t s(t, y_t) + a(y_{t-1}, y_t)) / Z(x)
+// There are two implementations. [Lattice] is for tagging: float32, Viterbi with exact pruning, sums in linear space.
+// [Expectation] is for training: float64, sums in linear space, and the quantities that the gradient needs. Tests
+// compare both with the log-space recursions of textbooks (reference.go), and those with an explicit sum over all
+// paths. Linear space is some twenty times faster, because it needs a product instead of an exponential per pair of
+// labels. Where float32 would underflow (long lines), [Lattice] sums in float64, and where that would, in log space.
 //
 // There are two lattices. [Lattice] is for tagging: float32, Viterbi with
 // exact pruning, sums in linear space. [Expectation] is for training:
@@ -22,10 +25,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Forbidden is the score of a transition or label that cannot be.
+// Forbidden is the score of an impossible label or transition.
 const Forbidden = kernels.Forbidden
 
-// Weights are the scores between labels.
+// Weights holds the scores of transitions between labels, and those of the first and last label.
 type Weights struct {
 	L     int       // labels
 	Score []float32 // [L][L] of label j (column) behind label i (row)
@@ -33,8 +36,8 @@ type Weights struct {
 	End   []float32 // [L] of the last label; 0 or Forbidden
 }
 
-// NewWeights returns zero weights for the tags of set. If legal, transitions
-// that no span could write are Forbidden.
+// NewWeights returns zero weights for the tags of set. If legal, transitions that the tagging scheme does not allow are
+// Forbidden.
 func NewWeights(set *pipeline.TagSet, legal bool) Weights {
 	n := set.Len()
 	w := Weights{L: n, Score: make([]float32, n*n), Start: make([]float32, n), End: make([]float32, n)}
@@ -58,13 +61,7 @@ func NewWeights(set *pipeline.TagSet, legal bool) Weights {
 	return w
 }
 
-// Transitions are weights in the forms that the fast algorithms want. They
-// are shared and never written after New.
-//
-// A target is inner if all its sources are the label itself or one of the two
-// before it: the tags that go on in a span (I in BIO, I and E in BIOESU, as
-// pipeline.TagSet numbers them). The other targets are open: any source may
-// lead there. With 45 tags half of all targets are inner, and have two sources.
+// Transitions holds the weights in the layouts that the fast algorithms need. It is shared and never changed.
 type Transitions struct {
 	L      int
 	Stride int       // L padded to whole lanes

@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// Transitions64 are the scores between labels while they are learned.
+// Transitions64 holds the transition scores during training.
 type Transitions64 struct {
 	L, Stride int       //                 Stride: L padded to 4
 	Score     []float64 // [L][Stride]     set by the caller; padding is never read
@@ -32,7 +32,7 @@ func NewTransitions64(w Weights) *Transitions64 {
 	return tr
 }
 
-// Update must follow every change of Score.
+// Update recomputes the derived tables. It must be called after every change of Score.
 func (tr *Transitions64) Update() {
 	for i := range tr.L {
 		for j := range tr.L {
@@ -42,7 +42,7 @@ func (tr *Transitions64) Update() {
 	}
 }
 
-// Expectation is the scratch space of training, one a worker.
+// Expectation is scratch space for training; each worker needs its own.
 type Expectation struct {
 	exp   []float64 // [T][Stride] e^state
 	alpha []float64 // [T][Stride]

@@ -13,9 +13,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Reasons returns the weights of an attribute for all tags, none if the model
-// does not know it. It parses the attribute's name: it is for `velum model inspect`,
-// not for tagging.
+// Reasons returns the weights of an attribute for all tags; none if the model does not know it. It parses the
+// attribute's name, and is meant for `velum model inspect`.
 func (m *Model) Reasons(a features.Attribute) []tagger.Reason {
 	group, offset, value, ok := splitAttribute(a.Name)
 	if !ok {
@@ -63,8 +62,7 @@ type why struct {
 	state         [][]float64            // [tokens][tags]
 }
 
-// Why implements tagger.Explainer: forward-backward over the scores that
-// Reasons gives, which are those of tagging.
+// Why implements tagger.Explainer by forward-backward over the same scores as tagging.
 func (m *Model) Why(text []byte, tokens []pipeline.Token, matches []pipeline.Match, bias float32) tagger.Why {
 	w := &why{m: m, bias: float64(bias)}
 	for _, sequence := range m.Describe(text, tokens, matches) {

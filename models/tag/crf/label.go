@@ -87,14 +87,12 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 	return l.LabelSure(text, tokens, matches, tags, 0, nil, nil)
 }
 
-// LabelSure is Label for a cascade. It decides the lines whose best path has at
-// least the probability sure: they get
-// tags, and their spans probabilities. All else is left open, and open says so
-// token by token: its marginals are written to probs, [tokens][tags]. Without open all is
-// decided. The result is the confidence of what is decided, 1 if nothing is.
+// LabelSure is Label for the first member of a cascade. It decides the lines whose best path has at least the
+// probability sure: it writes their tags and span probabilities. For every other line it sets open for each token and
+// writes the marginals to probs, [tokens][tags]. If open is nil, all lines are decided. It returns the confidence of
+// the decided lines, 1 if there are none.
 //
-// No tag is less probable than a path through it, so sums from the right are
-// made for open lines alone.
+// No tag is less probable than a path through it, so backward sums are needed for open lines only.
 func (l *Labeller) LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32 {
 	l.extract.Note(text, tokens, matches)
 	l.spans.Reset(l.m.set)

@@ -1,15 +1,14 @@
-// Package crf is the linear-chain conditional random field (BOOT §3.4, NGRID §4, VIGI §4.3).
+// Package crf tags notes with a linear-chain conditional random field (BOOT §3.4, NGRID §4, VIGI §4.3).
 //
 //	in:  tokens and pattern matches of a note, a model
 //	out: one tag a token, and a confidence; package crftrain makes models of tagged notes
 //
 //	p(y|x) = exp(Σ_t Σ_k λ_k f_k(y_{t-1}, y_t, x, t)) / Z(x)
 //
-// The score of a label at a token is a sum over the forms around it: what form
-// v adds at window offset o is the same wherever v stands. Tagging keeps these
-// sums by form ([Labeller]), training computes them once an iteration
-// (crftrain); nobody hashes sixty features a token. What does not depend
-// on forms alone, marks of patterns and places, is added beside.
+// The score of a label at a token is a sum over the forms in its window: what form v contributes at window offset o is
+// the same wherever v occurs. Tagging caches these sums by form ([Labeller]), and training computes them once per
+// iteration (crftrain), so that nobody hashes sixty features per token. Features that depend on more than a form, such
+// as matches of patterns and positions, are added separately.
 package crf
 
 import (
@@ -28,13 +27,13 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// What a model file of this package says it is.
+// Kinds of model files of this package.
 const (
 	Kind = "crf"
 	SVM  = "svm" // one of models/learn/svmtrain, which tags as a CRF does
 )
 
-// Model is a trained CRF. It is shared by all labellers and never written.
+// Model is a trained CRF. It is shared by all labellers and is never changed.
 type Model struct {
 	header   tagger.Header
 	template *features.Template
@@ -78,7 +77,7 @@ type Model struct {
 	filterShift uint
 }
 
-// Header returns what the model says of itself.
+// Header returns the header of the model.
 func (m *Model) Header() tagger.Header { return m.header }
 
 // WithHeader implements tagger.Model.
@@ -88,10 +87,10 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	return &n
 }
 
-// TagSet returns what the model's tags mean.
+// TagSet returns the tags of the model.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
-// Size returns the number of features and of weights that are kept.
+// Size returns the number of features and of weights in the model.
 func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight) }
 
 // find returns the weights of a feature, none if the model does not know it.
@@ -270,7 +269,7 @@ func (m *Model) makeFilter() {
 	}
 }
 
-// builder collects the features of a model.
+// Builder collects the features of a model.
 type Builder struct {
 	template *features.Template
 	set      *pipeline.TagSet
@@ -285,8 +284,7 @@ func NewBuilder(t *features.Template, set *pipeline.TagSet) *Builder {
 	return &Builder{template: t, set: set, stride: kernels.Pad(set.Len())}
 }
 
-// feature begins a feature; one without weights is dropped when the next
-// begins.
+// Feature begins a feature. A feature without weights is dropped when the next one begins.
 func (b *Builder) Feature(key uint64) {
 	b.drop()
 	b.keys = append(b.keys, key)
@@ -299,14 +297,15 @@ func (b *Builder) drop() {
 	}
 }
 
-// Put adds a weight of the feature, rounded as files hold it; rows and labels rise.
+// Put adds a weight of the current feature, rounded to the precision of files. Calls must be in ascending order of row
+// and label.
 func (b *Builder) Put(row, label int, w float32) {
 	b.slot = append(b.slot, uint16(row*b.stride+label))
 	b.weight = append(b.weight, modelfile.Brain(w))
 }
 
-// Done sorts the features into buckets of four on average. The model is of the kind
-// that is named, and tags as a CRF with weights w between tags.
+// Done returns the model of the features: of the given kind, with transition weights w. Features are sorted into
+// buckets of four on average.
 func (b *Builder) Done(kind string, h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
 	b.drop()
 	bits := uint(4) // at least 36 bits of a key are compared, and 48 in models of some size
@@ -379,11 +378,10 @@ func (m *Model) finish(r features.Resources) error {
 	return nil
 }
 
-// MaxTags is the most tags that one byte can number.
+// MaxTags is the largest number of tags, since a tag is one byte.
 const MaxTags = 256
 
-// Resources returns the slots and lists that the model looks forms up in, for
-// training another like it.
+// Resources returns the slots and lists in which the model looks forms up, to train another model with the same.
 func (m *Model) Resources() features.Resources { return m.res }
 
 // Write writes the model. The same model gives the same bytes.
@@ -401,19 +399,17 @@ func (m *Model) Write(w io.Writer) error {
 	return modelfile.Write(w, m.header, append(sections, m.stored...)...)
 }
 
-// Load takes a model out of an opened file, which must stay open while the
-// model is used. The resources must be the ones that the model was trained
-// with; a missing or different list of words is an error, since the model
-// would silently miss names. Slots are taken out of the file, not out of r.
+// Load opens the model in f, which must stay open while the model is used. The resources must be those of the training:
+// with a missing or different word list the model would silently miss names, so that is an error. Slots are read from
+// the file, not from r.
 func Load(f *modelfile.File, r features.Resources) (*Model, error) { return load(Kind, f, r, true) }
 
-// LoadKind is Load for another kind whose models tag as a CRF does.
+// LoadKind is Load for another kind of model that tags like a CRF.
 func LoadKind(kind string, f *modelfile.File, r features.Resources) (*Model, error) {
 	return load(kind, f, r, true)
 }
 
-// LoadWeights is Load for a model that is to be trained on: other lists of
-// words than those of its own training do for that.
+// LoadWeights is Load for a model whose training is to be continued: word lists may differ from those of its training.
 func LoadWeights(f *modelfile.File, r features.Resources) (*Model, error) {
 	return load(Kind, f, r, false)
 }
@@ -521,9 +517,8 @@ func rising(x []uint32, last int) bool {
 // MarshalHeader implements tagger.Model.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
 
-// Known returns the weights of a feature by row of a group, which may have another
-// window than the model's, and tag of the model: what training begins with. Nil if
-// the model has no such group.
+// Known returns a function for the weights of a feature by row of group g and tag, as initial values of a training. g
+// may have another window than in the model. It returns nil if the model has no group with that name.
 func (m *Model) Known(g *features.Group, key uint64) func(row, tag int) float32 {
 	old := m.groupNamed(g.Name)
 	if old == nil {
@@ -539,7 +534,7 @@ func (m *Model) Known(g *features.Group, key uint64) func(row, tag int) float32 
 	}
 }
 
-// PathWeight is that of one tag behind another.
+// PathWeight returns the weight of the transition between two tags.
 func (m *Model) PathWeight(from, to int) float32 { return m.weights.Score[from*m.weights.L+to] }
 
 // at returns the weight at a slot, 0 if it has none. slots are sorted.

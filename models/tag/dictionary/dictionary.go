@@ -1,26 +1,23 @@
-// Package dictionary is the two taggers that need no labelled notes: lists of
-// names, and how often notes hold their words (BOOT §3.6).
+// Package dictionary implements two taggers that need no labelled notes. They use lists of names and the frequency of
+// their words in notes (BOOT §3.6).
 //
 //	in:  lists with counts, counts of the archive's words; forms of tokens
 //	out: one tag a token, and a confidence
 //
-// Binary: a token that is in the positive lists is a name. A token in both the
-// positive and the negative lists gives its note the confidence 0, all others
-// have 1. A least relative frequency decides what is in a list.
+// Binary: a token in the positive lists is a name. A token in both the positive and the negative lists sets the
+// confidence of its note to 0; all other notes have confidence 1. A minimal relative frequency decides whether a word
+// counts as listed.
 //
-// Frequency divergence: a name is about as frequent in notes as among people;
-// a word that is a name too is not.
+// Frequency divergence: a name is about as frequent in notes as among people, while a word that is also a name is not.
 //
 //	div(x) = |ln f_gazetteer(x) - ln f_archive(x)|
 //	c(x)   = 1 - min(div(x) / div_max(x), 1)        a token with c > 0 is a name
 //	P(Y)   = min c(x) over the tokens that are in the lists
 //
-// div_max depends on the token's capitals and on whether the token before it
-// is a name. Tokens that are in no list are ignored; a note without any has no
-// confidence, 0. BOOT leaves div open; ours is the distance of logarithms. Names are a share of
-// a note's words only, so that f_archive, a share of all words, is below
-// f_gazetteer, a share of all names, by that factor; Params.Share takes it
-// into account, and 1 is the plain formula.
+// div_max depends on the capitals of the token and on whether the previous token is a name. Tokens in no list are
+// ignored; a note without any listed token has confidence 0. BOOT leaves div open; ours is the absolute difference of
+// logarithms. Names are only a share of the words of a note, so f_archive, a share of all words, is smaller than
+// f_gazetteer, a share of all names, by that factor. Params.Share corrects for it; 1 is the plain formula.
 package dictionary
 
 import (
@@ -33,7 +30,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Method is one of the two taggers.
+// Method selects one of the two taggers.
 type Method string
 
 // The methods.
@@ -42,10 +39,10 @@ const (
 	Divergence Method = "divergence"
 )
 
-// Capitals is how a form is written.
+// Capitals describes the use of capitals in a form.
 type Capitals uint8
 
-// The ways to write a form (BOOT §3.4.2).
+// Values of Capitals (BOOT §3.4.2).
 const (
 	Lower Capitals = iota // rosa
 	First                 // Rosa
@@ -54,8 +51,7 @@ const (
 	numCapitals
 )
 
-// CapitalsOf returns how a form is written. A form without letters is Lower,
-// one of a single capital letter Upper.
+// CapitalsOf returns how a form uses capitals. A form without letters is Lower, a single capital letter is Upper.
 func CapitalsOf(form []byte) Capitals {
 	var upper, lower int
 	first := false
@@ -79,11 +75,11 @@ func CapitalsOf(form []byte) Capitals {
 	return Mixed
 }
 
-// Thresholds are the greatest divergence of a name, by its capitals and by
-// whether the token before it is a name (0: no, 1: yes). 0 takes none for one.
+// Thresholds holds the largest divergence of a name, by its capitals and by whether the previous token is a name (0:
+// no, 1: yes). With 0 no token is a name.
 type Thresholds [numCapitals][2]float64
 
-// Params say what a model makes of its frequencies.
+// Params holds the parameters of a model.
 type Params struct {
 	Method Method `json:"method"`
 	// Share of the archive's words that are names: f_archive is relative to
@@ -96,9 +92,8 @@ type Params struct {
 	MinNegative float64 `json:"min_negative,omitempty"`
 }
 
-// Defaults are the parameters of a model without labelled notes to choose them
-// on: thresholds that the gold of 50 documents of MEDDOCAN train chose for
-// INE's lists.
+// Defaults returns the parameters of a model when there are no labelled notes to choose them on. The thresholds were
+// chosen on 50 documents of MEDDOCAN train, for INE's lists.
 func Defaults(m Method) Params {
 	if m == Binary {
 		return Params{Method: Binary, MinPositive: 3e-4, MinNegative: 3e-4}
@@ -127,8 +122,8 @@ func (p Params) check() error {
 	return nil
 }
 
-// Word holds the relative frequencies of a word in a model. Those of
-// lists it does not stand in are 0; the archive's never is.
+// Word holds the relative frequencies of a word in the positive lists, the negative lists and the archive. It is 0 for
+// a list without the word; that of the archive is never 0.
 type Word struct {
 	Positive, Negative, Archive float32
 }
@@ -174,17 +169,18 @@ func (p *Params) confidence(w word, c Capitals, after bool) float64 {
 	return 1 - min(w.div/limit, 1)
 }
 
-// Name tells whether a token is a name: of its word, its capitals, and whether it comes after one.
+// Name reports whether a token is a name, from the frequencies of its word, its capitals, and whether it follows a
+// name.
 func (p *Params) Name(w Word, c Capitals, after bool) bool {
 	j := p.judged(w)
 	return j.positive && p.confidence(j, c, after) > 0
 }
 
-// Labeller tags notes. It keeps nothing between two notes and may be shared.
+// Labeller tags notes. It keeps no state and may be shared.
 type Labeller struct{ m *Model }
 
-// NewLabeller implements tagger.Model. A dictionary has neither a bias nor a
-// choice of confidences: the options are left aside.
+// NewLabeller implements tagger.Model. The options are ignored, since a dictionary has neither a bias nor several kinds
+// of confidence.
 func (m *Model) NewLabeller(tagger.LabelOptions) tagger.Labeller { return &Labeller{m} }
 
 // Label fills tags, one a token, and returns the confidence of the note.

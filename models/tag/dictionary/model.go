@@ -15,11 +15,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind marks a model file of this package.
+// Kind identifies model files of this package.
 const Kind = "dictionary"
 
-// Header describes a model: the fields of tagger.Header that
-// a dictionary has, and its own.
+// Header is the header of a model file: the fields of tagger.Header that a dictionary has, and its own.
 type Header struct {
 	Kind       string             `json:"kind"`
 	Name       string             `json:"name,omitempty"`
@@ -33,7 +32,7 @@ type Header struct {
 	Measured   *tagger.Measured   `json:"measured,omitempty"` // see there
 }
 
-// Model is a dictionary tagger. It is shared and never written.
+// Model is a dictionary tagger. It is shared and never changed.
 type Model struct {
 	header Header
 	set    *pipeline.TagSet
@@ -42,7 +41,7 @@ type Model struct {
 	judged []word // by slot
 }
 
-// Details returns all that the model says of itself.
+// Details returns the complete header.
 func (m *Model) Details() Header { return m.header }
 
 // Header implements tagger.Model.
@@ -51,14 +50,14 @@ func (m *Model) Header() tagger.Header {
 	return tagger.Header{Kind: h.Kind, Name: h.Name, Scheme: h.Scheme, Categories: h.Categories, Scores: h.Scores, Measured: h.Measured}
 }
 
-// WithHeader implements tagger.Model: a dictionary has no dial and no parent.
+// WithHeader implements tagger.Model. A dictionary has no recall dial and no parent.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
 	n.header.Name, n.header.Scores, n.header.Measured = h.Name, h.Scores, h.Measured
 	return &n
 }
 
-// TagSet returns what the model's tags mean.
+// TagSet returns the tags of the model.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
 // find returns the slot of a word, -1 if the lists do not have it.
@@ -89,7 +88,7 @@ func (m *Model) Word(form []byte) Word {
 
 func (m *Model) word(i int) Word { return Word{m.freq[3*i], m.freq[3*i+1], m.freq[3*i+2]} }
 
-// New makes a model of the frequencies of words by their hash.
+// New makes a model from the frequencies of words, keyed by hash.
 func New(h Header, words map[uint64]Word) (*Model, error) {
 	n := uint64(len(words))*3/2 + 1
 	m := &Model{header: h, slots: make([]uint64, n), freq: make([]float32, 3*n)}
@@ -151,8 +150,7 @@ func (m *Model) Write(w io.Writer) error {
 	)
 }
 
-// Load takes a model out of an opened file, which must stay open while the
-// model is used.
+// Load opens the model in f, which must stay open while the model is used.
 func Load(f *modelfile.File) (*Model, error) {
 	m := new(Model)
 	if err := f.Header(&m.header); err != nil {

@@ -27,8 +27,8 @@ type Labeller struct {
 	later later
 }
 
-// NewLabeller implements tagger.Model. The members' own dials are turned only
-// where they are asked for spans: means are dialled when they are decoded.
+// NewLabeller implements tagger.Model. In modes that average marginals the recall dial is applied to the mean; only
+// members that propose spans apply it themselves.
 func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.newLabeller(o) }
 
 func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
@@ -75,10 +75,9 @@ func (l *Labeller) decides() deciding {
 // likeliest at its place: what the mixer would choose too.
 const leastSure = 0.5
 
-// SpanProbs implements tagger.Spanned. A mean gives a span the probability that
-// it has among the paths of the means; of members that are asked for spans
-// counts the one that is surest of it, with its confidence of the note if it
-// knows no spans' probabilities.
+// SpanProbs implements tagger.Spanned. With averaged marginals the probability of a span is computed from the averages.
+// Where members propose spans, it is the highest among the members; a member without span probabilities contributes its
+// confidence in the note.
 func (l *Labeller) SpanProbs() []float32 {
 	if l.m.header.Mode == Priority || l.decides() != nil {
 		return l.both
@@ -125,8 +124,7 @@ func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipel
 	return x.sum, asked
 }
 
-// Parts implements tagger.Divided: what the members say of a note, and what it
-// counts. Of members that are asked for spans each proposes its own.
+// Parts implements tagger.Divided: it returns the tags or spans of each member for a note, and their weights.
 func (l *Labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) ([]tagger.Part, float32) {
 	T, bias := len(tokens), float32(0)
 	parts := make([]tagger.Part, len(l.members))

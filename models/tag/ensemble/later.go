@@ -40,7 +40,8 @@ func (x *later) room(n, labels int) {
 
 func (x *later) reset() { x.notes, x.tokens, x.decided = x.notes[:0], x.tokens[:0], x.decided[:0] }
 
-// LabelLater is Label, or puts the note off until Flush: the stage tag asks for it.
+// LabelLater is Label, or postpones the note until Flush; stages/tag calls it, so that the network processes several
+// notes at once.
 func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool) {
 	l.mix.spans.Reset(l.m.set)
 	l.both = l.both[:0]
@@ -180,10 +181,10 @@ func (l *Labeller) add(note, from, to int, probs []float32, stride int) {
 	l.weigh(x.member, x.sum[from*n:], x.doubt[from:to], probs, stride)
 }
 
-// Waiting is how many tokens wait for Flush.
+// Waiting returns the number of postponed tokens.
 func (l *Labeller) Waiting() int { return len(l.later.tokens) }
 
-// Flush labels the notes that wait and calls done for each, in their order.
+// Flush labels the postponed notes and calls done for each, in order.
 func (l *Labeller) Flush(done func(conf float32, spans []float32)) {
 	l.hear()
 	for _, w := range l.later.notes {

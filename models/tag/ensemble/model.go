@@ -1,13 +1,11 @@
-// Package ensemble makes one tagger of several (NGRID mixes a CRF and an LSTM, VIGI three systems).
+// Package ensemble combines several taggers into one (NGRID combines a CRF and an LSTM, VIGI three systems).
 //
 //	in:  taggers of one label set
 //	out: one tag a token, and a confidence
 //
-// What is put together is either what members believe (marginals: their
-// weighted mean, decoded once) or what they say (spans: those of the more
-// precise one first). A cascade asks its first
-// member about everything, and the others only about the lines of which the first
-// is not sure: that brings most of the gain for a part of the work.
+// It combines either probabilities (marginals: their weighted mean, decoded once) or spans (those of the more precise
+// member first). A cascade asks its first member about all lines, and the others only about lines of which the first is
+// not sure; that gives most of the gain for a fraction of the work.
 package ensemble
 
 import (
@@ -29,21 +27,21 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind marks a model file of this package.
+// Kind identifies model files of this package.
 const Kind = "ensemble"
 
-// Mode is how members are put together.
+// Mode is the way in which members are combined.
 type Mode string
 
-// The modes. NGRID found that mixing a CRF and a network can be worse than the
-// network alone: which is best is measured.
+// The modes. NGRID found that combining a CRF and a network can be worse than the network alone, so the best mode has
+// to be measured.
 const (
 	Mean     Mode = "mean"     // weighted mean of the marginals, each kind of member as much as the others
 	Cascade  Mode = "cascade"  // the first member, and all of them where it is not sure
 	Priority Mode = "priority" // all spans; of two that overlap that of the member of higher measured precision in the category (VIGI)
 )
 
-// Modes lists all of them.
+// Modes lists all modes.
 func Modes() []string { return []string{string(Mean), string(Cascade), string(Priority)} }
 
 // A labeller that is deferring reads lines of many notes side by side. See
@@ -86,23 +84,22 @@ type header struct {
 	Bias      float32   `json:"bias,omitempty"`      // against O, in what is decoded of means; the dial's comes on top
 }
 
-// About describes a member.
+// About describes a member in the header.
 type About struct {
 	Name      string             `json:"name"`
 	Kind      string             `json:"kind"`
 	Precision map[string]float32 `json:"precision,omitempty"` // of spans that cover gold, by category, on the measured notes
 }
 
-// Model is an ensemble. It is shared by all labellers and never written.
+// Model is an ensemble. It is shared by all labellers and is never changed.
 type Model struct {
 	header  header
 	set     *pipeline.TagSet
 	members []tagger.Model
 }
 
-// Header returns what the model says of itself.
-// What it was trained on is what the member with most was, for they learn from the same
-// notes: its own are those that the members were put together on.
+// Header returns the header. Its training notes are those of the member trained on most notes, because the members
+// learn from the same notes and the ensemble's own notes only weight them.
 func (m *Model) Header() tagger.Header {
 	h := m.header.Header
 	for _, member := range m.members {
@@ -123,11 +120,11 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 // Members returns the taggers of the ensemble, in their order.
 func (m *Model) Members() []tagger.Model { return m.members }
 
-// TagSet returns what the model's tags mean.
+// TagSet returns the tags of the model.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
-// Summary says how the members are put together: the mode, the members, and of
-// a cascade the threshold below which all of them are asked.
+// Summary describes in a line how the members are combined: the mode, the members and, for a cascade, the confidence
+// below which all are asked.
 func (m *Model) Summary() string {
 	h := &m.header
 	var names []string
@@ -147,7 +144,7 @@ func (m *Model) Mode() Mode { return m.header.Mode }
 // MarshalHeader returns the header as indented JSON, for `velum model list`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
 
-// New returns an ensemble of members that have the same tags.
+// New returns an ensemble of members, which must have the same tags.
 func New(mode Mode, members []tagger.Model) (*Model, error) {
 	if len(members) < 2 || len(members) > maxMembers {
 		return nil, fmt.Errorf("an ensemble has 2 to %d members, not %d", maxMembers, len(members))
@@ -196,8 +193,8 @@ const (
 	threshold = 0.95
 )
 
-// WithFirst returns the cascade in which the first member has this share of the
-// mean, and the others the rest alike.
+// WithFirst returns the cascade with the given weight for the first member, and the rest shared equally among the
+// others.
 func (m *Model) WithFirst(share float32) *Model {
 	n := *m
 	n.header.Weights = slices.Repeat([]float32{(1 - share) / float32(len(m.members)-1)}, len(m.members))
@@ -205,8 +202,8 @@ func (m *Model) WithFirst(share float32) *Model {
 	return &n
 }
 
-// WithBias returns the ensemble with a bias against O: in a cascade, of the lines
-// alone that the first member has not decided.
+// WithBias returns the ensemble with a bias against tag O; in a cascade it applies only to lines that the first member
+// has not decided.
 func (m *Model) WithBias(bias float32) *Model {
 	n := *m
 	n.header.Bias = bias
@@ -220,8 +217,8 @@ func (m *Model) WithThreshold(threshold float32) *Model {
 	return &n
 }
 
-// Trained returns the model with a name, what it was begun with and the fingerprints of what it
-// learned with, and with the precision of its members by category, if that was measured.
+// Trained returns the model with a name, a parent and the fingerprints of its resources taken from about, and with the
+// precision of its members by category if it was measured.
 func (m *Model) Trained(about tagger.Header, precision []map[string]float32) *Model {
 	n := *m
 	n.header.Name, n.header.Parent, n.header.Fingerprints, n.header.Training.Iterations = about.Name, about.Parent, about.Fingerprints, 1
@@ -247,8 +244,8 @@ func (m *Model) Write(w io.Writer) error {
 
 func memberSection(i int) string { return "member" + strconv.Itoa(i) }
 
-// LoadFast opens the first member of a cascade alone, which decides most lines by
-// itself. It returns nil for any other ensemble.
+// LoadFast opens only the first member of a cascade, which decides most lines by itself. It returns nil for any other
+// ensemble.
 func LoadFast(f *modelfile.File, open Opener) (tagger.Model, error) {
 	var h header
 	if err := f.Header(&h); err != nil {
@@ -264,8 +261,7 @@ func LoadFast(f *modelfile.File, open Opener) (tagger.Model, error) {
 	return open(first)
 }
 
-// Load takes a model out of an opened file, which must stay open while the
-// model is used.
+// Load opens the model in f, which must stay open while the model is used.
 func Load(f *modelfile.File, open Opener) (*Model, error) {
 	var h header
 	if err := f.Header(&h); err != nil {

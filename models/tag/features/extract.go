@@ -11,8 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Resources holds the tables that some groups look forms up in. Every one may be nil: its
-// groups are then empty.
+// Resources holds the tables that some feature groups look forms up in. A nil table makes its groups empty.
 type Resources struct {
 	Lexicon Lexicon         // group gazetteer
 	Phrases PhraseFinder    // group phrase
@@ -20,13 +19,12 @@ type Resources struct {
 	Open    Opener          // reads slots back that a model file holds
 }
 
-// A Lexicon tells what kinds of word a form may be. *gazetteer.Gazetteer is
-// one.
+// A Lexicon returns the classes of a word form. *gazetteer.Gazetteer implements it.
 type Lexicon interface {
 	Classes(form []byte) gazetteer.Class
 }
 
-// A PhraseFinder finds entries of several words. *gazetteer.Gazetteer is one.
+// A PhraseFinder finds list entries of several words. *gazetteer.Gazetteer implements it.
 type PhraseFinder interface {
 	// Begins tells whether an entry of several words may begin with form.
 	Begins(form []byte) bool
@@ -35,20 +33,20 @@ type PhraseFinder interface {
 	PhraseAt(text []byte, tokens []pipeline.Token, first int) gazetteer.Phrase
 }
 
-// A Slot appends a value of the form to dst, nothing if it has none: a
-// cluster's number, a part of speech, a lemma.
+// A Slot appends a value for a form to dst, such as a cluster number, a part of speech or a lemma; nothing if it has
+// none.
 type Slot interface {
 	Value(dst, form []byte) []byte
 }
 
-// Feature is a feature of a form.
+// Feature is a feature of a word form.
 type Feature struct {
 	Key   uint64 // hash of the group's name and the value; never 0
 	Value float32
 	Group uint16 // index in the template
 }
 
-// Mark is a feature of a place.
+// Mark is a feature of a token that depends on its position.
 type Mark struct {
 	Feature
 	At int32 // token, counted from the sequence's first; -1 and its length for the borders
@@ -120,9 +118,8 @@ func New(t *Template, r Resources) *Extractor {
 	return e
 }
 
-// LeaveOut makes marks of open groups come only where may says so: what a model
-// does not know need not be collected. May appends to dst which of the keys
-// the model may know, in their order; it is asked once a sequence.
+// LeaveOut sets a filter for the marks of open groups, so that marks that a model does not know need not be collected.
+// may appends to dst the indexes of those keys that the model may know, in order; it is called once per sequence.
 func (e *Extractor) LeaveOut(may func(keys []uint64, dst []int32) []int32) { e.may = may }
 
 // Form returns the features of a form in the template's order. They are valid
@@ -136,8 +133,7 @@ func (e *Extractor) Form(form []byte) []Feature {
 	return e.features
 }
 
-// Note must precede Marks: it sets the note whose sequences follow. The
-// arguments are kept until the next call.
+// Note sets the note for the following calls of Marks. The arguments are used until the next call of Note.
 func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
 	e.text, e.tokens, e.matches = text, tokens, matches
 	e.match, e.phrase, e.term, e.nextLine, e.lines = 0, 0, -1, -1, 0
@@ -159,13 +155,12 @@ func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipelin
 
 func byStart(a, b pipeline.Match) int { return int(a.Start) - int(b.Start) }
 
-// Begins tells whether an entry of several words may begin with form; false if
-// no group of the template asks.
+// Begins reports whether a list entry of several words may begin with form; false if no group of the template uses such
+// entries.
 func (e *Extractor) Begins(form []byte) bool { return e.finder != nil && e.finder.Begins(form) }
 
-// Marks returns the marks of the sequence of tokens lo to hi, group by group.
-// They are valid until the next call. Sequences are asked for from left to
-// right.
+// Marks returns the marks of the tokens [lo, hi), one sequence, group by group. They are valid until the next call.
+// Sequences must be requested from left to right.
 func (e *Extractor) Marks(lo, hi int) []Mark {
 	e.starts = e.starts[:0]
 	if e.finder != nil {
@@ -178,8 +173,7 @@ func (e *Extractor) Marks(lo, hi int) []Mark {
 	return e.MarksAt(lo, hi, e.starts)
 }
 
-// MarksAt is Marks for a caller who knows for which tokens Begins holds.
-// Starts lists them, counted from the note's first.
+// MarksAt is Marks for a caller that knows for which tokens Begins is true: starts lists them by index in the note.
 func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
 	e.Skip(lo, hi, starts)
 	e.marks, e.names = e.marks[:0], e.names[:0]
@@ -189,8 +183,7 @@ func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
 	return e.marks
 }
 
-// Skip passes over tokens whose marks nobody wants: MarksAt of those behind them
-// says what it would have said.
+// Skip advances over the tokens [lo, hi) without computing their marks, so that MarksAt may be called for later tokens.
 func (e *Extractor) Skip(lo, hi int, starts []int32) {
 	e.find(starts)
 	e.line = e.nextLine
@@ -442,5 +435,5 @@ func lineFromStart(e *Extractor, g *group, lo, hi int) {
 	e.byLine(g, lo, hi, func(line int) byte { return 'a' + byte(min(line, 15)) })
 }
 
-// Resources returns what New was given.
+// Resources returns the resources passed to New.
 func (e *Extractor) Resources() Resources { return e.r }

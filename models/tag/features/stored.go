@@ -5,25 +5,22 @@ import (
 	"slices"
 )
 
-// Stored is a slot that a model file can hold, so that a model is
-// one file. Kind names what reads the data back (Resources.Open); resources
-// that share their data, as part of speech and lemma of one lexicon do, give
-// the same bytes and are kept once.
+// Stored is a slot that a model file can hold, so that a model is a single file. Kind names the function that decodes
+// the data (see Resources.Open). Slots that share their data, such as part of speech and lemma of one lexicon, return
+// the same bytes, which are stored once.
 type Stored interface {
 	Kind() string
 	Data() []byte
 }
 
-// Opener reads back what a Stored wrote. The data lies in
-// the model file and stays as long as the model. It must refuse what it cannot
-// read, and never trust a size in it.
+// Opener decodes the data of a Stored. The data lies in the model file and stays valid as long as the model. An Opener
+// must reject invalid data and must not trust a size in it.
 type Opener func(kind string, data []byte) (Stored, error)
 
-// Slotted tells whether the group looks forms up in a slot.
+// Slotted reports whether the group looks forms up in a slot.
 func (g Group) Slotted() bool { return g.kind.slotted }
 
-// Fill puts s where the group looks its forms up. r's map is made if there
-// is none.
+// Fill sets s as the slot of the group, creating r's map if needed.
 func (r *Resources) Fill(g Group, s Stored) error {
 	slot, ok := s.(Slot)
 	if !ok || !g.Slotted() {
@@ -36,8 +33,7 @@ func (r *Resources) Fill(g Group, s Stored) error {
 	return nil
 }
 
-// Missing lists the groups of the template that look forms up in a slot that
-// is empty: they would add nothing.
+// Missing lists the groups of the template whose slot is empty, and which would add no features.
 func (t *Template) Missing(r Resources) []string {
 	var names []string
 	for _, g := range t.Groups {

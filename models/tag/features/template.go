@@ -1,9 +1,9 @@
-// Package features says what a tagger sees of a token.
+// Package features computes the features of tokens from a template.
 //
 //	in:  the tokens of a note, the matches of patterns, a template
 //	out: numbered features (64-bit hashes), each at its window offsets
 //
-// A template names groups of features, each with a window:
+// A template lists groups of features, each with a window of offsets around the token:
 //
 //	version 1
 //	sequence line
@@ -12,15 +12,13 @@
 //	gazetteer -2..2
 //	pattern   -2..2
 //
-// There are two kinds of groups, and the split is what makes tagging fast.
-// The groups of a form (word, suffix3, gazetteer) depend on nothing but the
-// token's own form, so whatever they add to the score of a label, at all
-// offsets of the window, is one block of numbers a form: it is computed once
-// and kept. The groups of a place (pattern, bigram, position) depend on where
-// the token stands; they give marks, few or single features each.
+// There are two kinds of groups, and this distinction makes tagging fast. Groups of a form (word, suffix3, gazetteer)
+// depend only on the token's own form, so their contribution to the scores, for all offsets of the window, is one block
+// of numbers per form, computed once and cached. Groups of a place (pattern, bigram, position) depend on the token's
+// position; they yield marks, few or single features each.
 //
-// A feature is the hash of its group's name and its value. Strings appear only
-// where a person or another program wants to read them, see [Describe].
+// A feature is the hash of its group's name and its value. Strings appear only for people and other programs, see
+// [Describe].
 package features
 
 import (
@@ -33,7 +31,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Group is a named family of features in a template.
+// Group is a named family of features in a template, with its window.
 type Group struct {
 	Name   string // "word", or "cluster/k128" for a slot
 	Lo, Hi int    // window: token t sees the group at tokens t+Lo to t+Hi
@@ -43,14 +41,14 @@ type Group struct {
 // form tells whether the group depends on the form alone.
 func (g Group) form() bool { return g.kind.form != nil }
 
-// Open tells whether the group has features without number, most of them seen
-// once (pairs of words): no use in keeping what they add to scores.
+// Open reports whether the group has an unbounded number of values, most of them seen once (such as pairs of words), so
+// that caching their scores does not pay.
 func (g Group) Open() bool { return g.kind.open }
 
 // Rows returns the number of window offsets.
 func (g Group) Rows() int { return g.Hi - g.Lo + 1 }
 
-// Unit is the piece of text that a tagger takes for one sequence.
+// Unit is the piece of text that a tagger treats as one sequence.
 type Unit uint8
 
 const (
@@ -67,7 +65,7 @@ func (u Unit) String() string { return unitNames[u] }
 // Version is the newest version of the template language.
 const Version = 1
 
-// Template is a parsed template. It is shared and never written.
+// Template is a parsed template. It is shared and never changed.
 type Template struct {
 	Sequence  Unit
 	MaxTokens int // longer sequences are cut
@@ -75,7 +73,7 @@ type Template struct {
 	Lo, Hi    int // the window of all groups together
 }
 
-// A SyntaxError is a line of a template that cannot be read.
+// A SyntaxError describes an invalid line of a template.
 type SyntaxError struct {
 	Line int // from 1
 	Msg  string
@@ -186,13 +184,11 @@ func (t *Template) String() string {
 	return b.String()
 }
 
-// Margin returns how far beyond a sequence features reach: marks stand at most
-// one place outside.
+// Margin returns how far beyond a sequence its features reach; marks are at most one position outside.
 func (t *Template) Margin() int { return max(t.Hi, -t.Lo) + 1 }
 
-// Next returns the end of the sequence that begins at token lo. The maximum
-// does not tear a sequence apart at its last white space; it cuts where it
-// falls, which happens to tables and dumps, not to sentences.
+// Next returns the end of the sequence that begins at token lo. If a sequence exceeds the maximal length, it is cut
+// there and not at a space; that happens in tables and dumps, not in sentences.
 func (t *Template) Next(tokens []pipeline.Token, lo int) (hi int) {
 	border := pipeline.TokenFlags(0)
 	switch t.Sequence {

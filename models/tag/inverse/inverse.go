@@ -1,21 +1,18 @@
-// Package inverse is the tagger that lets back in only what is known to be
-// safe (INV): every word is personal until something says that it is not.
+// Package inverse implements the inverse tagger (INV): it treats every word as personal unless there is evidence that
+// it is safe.
 //
 //	in:  lists of words; a tagger of personal and other words that says how
 //	     probable its tags are, if there is one
 //	out: tags PHI, without a type, and a confidence
 //
-// Two judges look at each token (INV §4.3.5). The rules know lists: safe ones
-// (stop words, words that are common in the archive, drugs, clinical terms,
-// digits in doses and values) and unsafe ones, which win (places, names,
-// digits, months...). The network gives P(safe), the probability of tag O. What
-// the rules let in is safe from a lower probability on, what they do not from
-// a higher one, and what they call a weekday, a month, a holiday, a street or a
-// number never.
+// Two classifiers look at each token (INV §4.3.5). The rules use safe lists (stop words, words common in the archive,
+// drugs, clinical terms, digits in doses and values) and unsafe lists, which take precedence (places, names, digits,
+// months...). The network gives P(safe), the probability of tag O. A token that the rules call safe is safe from a
+// lower probability on, another token from a higher one, and a token that the rules call a weekday, a month, a holiday,
+// a street or a number is never safe.
 //
-// One dial goes from masking nothing (0) over
-// masking also what is not safe at 0.5 (0.5) to those thresholds (1); every
-// token that a lower setting masks is masked by a higher one.
+// Params.Dial goes from masking nothing (0) over masking also what is not safe at 0.5 (0.5) to the thresholds above
+// (1). Every token masked at one setting is masked at all higher ones.
 package inverse
 
 import (
@@ -34,10 +31,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind marks a model file of this package.
+// Kind identifies model files of this package.
 const Kind = "inverse"
 
-// Params are the thresholds.
+// Params holds the thresholds of the model.
 type Params struct {
 	Dial  float64  `json:"dial"`            // 0 to 1
 	Low   float64  `json:"low"`             // P(safe) from which on a token is safe at the strict end, where the rules say so
@@ -45,11 +42,10 @@ type Params struct {
 	Never []string `json:"never,omitempty"` // lists whose tokens are masked at the strict end whatever P(safe)
 }
 
-// Strict are the thresholds of INV §4.3.6 that were best on its validation
-// set; its other pair is 0.8 and 0.9.
+// Strict returns the thresholds of INV §4.3.6 that were best on its validation set; its other pair is 0.8 and 0.9.
 func Strict() Params { return Params{Dial: 1, Low: 0.9, High: 0.95, Never: NeverNames()} }
 
-// Check tells what is impossible about the thresholds.
+// Check returns what is impossible about the thresholds.
 func (p *Params) Check() error {
 	for _, x := range [...]float64{p.Dial, p.Low, p.High} {
 		if !(x >= 0 && x <= 1) {
@@ -114,7 +110,7 @@ type header struct {
 	Words   *WordsHeader `json:"words,omitempty"`
 }
 
-// Model is an inverse model. It is shared by all labellers and never written.
+// Model is an inverse model. It is shared by all labellers and is never changed.
 type Model struct {
 	header  header
 	set     *pipeline.TagSet
@@ -133,9 +129,8 @@ func untyped() *pipeline.TagSet {
 	return &pipeline.TagSet{Scheme: pipeline.BIO, Categories: set.Categories}
 }
 
-// New returns a model of lists, common words and a network; the latter two may
-// be nil. The network knows one category, PHI, or tells several apart, as that
-// of INV §4.3.4 does: P(safe) is that of its tag O.
+// New returns a model of lists, common words and a network; words and network may be nil. The network has the single
+// category PHI, or several categories as in INV §4.3.4; P(safe) is the probability of its tag O.
 func New(h tagger.Header, lists, names *gazetteer.Gazetteer, words *Words, network tagger.Model) (*Model, error) {
 	m := &Model{header: header{Header: h, Params: Strict()}, set: untyped(), lists: lists, names: names, words: words, network: network}
 	m.header.Kind, m.header.Scheme, m.header.Categories = Kind, m.set.Scheme.String(), []string{m.set.Categories[0].String()}
@@ -153,7 +148,7 @@ func New(h tagger.Header, lists, names *gazetteer.Gazetteer, words *Words, netwo
 	return m, nil
 }
 
-// Header returns what the model says of itself.
+// Header returns the common part of the header.
 func (m *Model) Header() tagger.Header { return m.header.Header }
 
 // WithHeader implements tagger.Model.
@@ -173,23 +168,22 @@ func (m *Model) With(p Params) (*Model, error) {
 	return &n, nil
 }
 
-// Params returns the thresholds.
+// Params returns the thresholds of the model.
 func (m *Model) Params() Params { return m.header.Params }
 
-// TagSet returns what the model's tags mean.
+// TagSet returns the tags of the model.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
 // Words returns the common words; nil if there are none.
 func (m *Model) Words() *Words { return m.words }
 
-// Network returns the model that gives P(safe); nil if there is none.
+// Network returns the tagger that computes P(safe); nil if there is none.
 func (m *Model) Network() tagger.Model { return m.network }
 
 // rules returns the rule part, for one goroutine.
 func (m *Model) rules() *Rules { return newRules(m.lists, m.names, m.words) }
 
-// Resources implements tagger.Templated: what its network looks forms up in, for
-// training another like it.
+// Resources implements tagger.Templated: it returns the resources of the network, to train another model with the same.
 func (m *Model) Resources() features.Resources {
 	if t, ok := m.Begin().(tagger.Templated); ok {
 		return t.Resources()
@@ -197,7 +191,8 @@ func (m *Model) Resources() features.Resources {
 	return features.Resources{}
 }
 
-// Begin is the network that fine-tuning begins with: of several that tag together the last one, which has learned most.
+// Begin returns the network from which fine-tuning starts: the model's network, or the last member if it is an
+// ensemble.
 func (m *Model) Begin() tagger.Model {
 	if all, ok := m.network.(interface{ Members() []tagger.Model }); ok {
 		members := all.Members()
@@ -225,8 +220,7 @@ func (m *Model) Write(w io.Writer) error {
 	return modelfile.Write(w, m.header, sections...)
 }
 
-// Load takes a model out of an opened file, which must stay open while the
-// model is used. open opens the file of its network.
+// Load opens the model in f, which must stay open while the model is used. open opens the model of its network.
 func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*modelfile.File) (tagger.Model, error)) (*Model, error) {
 	var h header
 	if err := f.Header(&h); err != nil {

@@ -27,8 +27,7 @@ type labeller struct {
 	spans  []float32
 }
 
-// NewLabeller implements tagger.Model. The recall dial (OBias) moves all
-// thresholds by as much, in logits.
+// NewLabeller implements tagger.Model. The recall dial (OBias) shifts all thresholds by the same amount of logits.
 func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.labeller(o) }
 
 func (m *Model) labeller(o tagger.LabelOptions) *labeller {
@@ -110,7 +109,7 @@ func (l *labeller) houseOf(i int, text []byte, tokens []pipeline.Token) int {
 	return i
 }
 
-// What may stand between a house and its name.
+// Limits on the words between the name of an institution and the word for its kind, such as Hospital.
 const (
 	maxLinks = 3 // tokens
 	maxLink  = 3 // bytes of one in small letters
@@ -136,11 +135,10 @@ func (l *labeller) join(tokens []pipeline.Token) {
 	}
 }
 
-// Label writes one tag a token into tags, each masked token a span of its own,
-// for what is masked together is for stages/resolve to say, and returns the confidence of the
-// note: of the probabilities that each token is what it was taken for, the
-// product, that of the least sure line, or the least. A note without tokens has
-// confidence 1. In steady state it allocates nothing.
+// Label writes one tag per token into tags, a span of its own for each masked token; stages/resolve joins them. It
+// returns the confidence of the note from the probabilities that the tokens are what they were taken for: their
+// product, the product over the least sure line, or their minimum. A note without tokens has confidence 1. In steady
+// state it does not allocate.
 func (l *labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.judge(text, tokens, matches)
 	l.spans = l.spans[:0]
@@ -181,8 +179,8 @@ func (l *labeller) unsafe(i int) float32 {
 // SpanProbs implements tagger.Spanned.
 func (l *labeller) SpanProbs() []float32 { return l.spans }
 
-// Marginals appends P(tag|note) of every token and tag to dst: [tokens][tags].
-// Of rules alone they are ranks.
+// Marginals appends P(tag|note) of every token and tag to dst: [tokens][tags]. Without a network the numbers only rank
+// the tokens.
 func (l *labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	if l.network != nil {
 		if own := l.m.network.TagSet().Len(); own != l.m.set.Len() { // of several categories
@@ -202,8 +200,7 @@ func (l *labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 	return dst
 }
 
-// Parts implements tagger.Divided: the probabilities of the network and the list
-// that decides over each token.
+// Parts implements tagger.Divided: it returns the probabilities of the network, and the list that decides each token.
 func (l *labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) ([]tagger.Part, float32) {
 	l.judge(text, tokens, matches)
 	p := tagger.Part{Model: l.m, Probs: l.Marginals(nil, text, tokens, matches)}

@@ -10,10 +10,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// List is the list that decides over a token, or the reason where none does.
+// List is the list that decides a token, or the reason why none does.
 type List uint8
 
-// The lists. Unsafe ones go before safe ones (INV §4.3.3).
+// The lists. Unsafe lists take precedence over safe ones (INV §4.3.3).
 const (
 	Unlisted    List = iota // in no list: not known to be safe
 	Punctuation             // neither letter nor digit: what stands around it decides
@@ -56,7 +56,7 @@ func (l List) safe() bool { return l >= StopWord }
 // (INV §4.3.5, the third case).
 var never = [...]List{Weekday, Month, Holiday, Street, NumberWord}
 
-// NeverNames are the lists that Params.Never may name.
+// NeverNames returns the lists that Params.Never may name.
 func NeverNames() (names []string) {
 	for _, l := range never {
 		names = append(names, l.String())
@@ -64,13 +64,12 @@ func NeverNames() (names []string) {
 	return names
 }
 
-// Rules are the rule part of the inverse model: which list each token is in
-// (INV §4.3.3). They own scratch space and are used by one goroutine.
+// Rules is the rule part of the inverse model: it assigns each token to a list (INV §4.3.3). It has scratch space and
+// must be used by one goroutine.
 //
-// Places match as ordered phrases, all other lists word by word. Unsafe lists
-// win, with one exception: a word in small letters that the lists, or the
-// archive, have as a common word is no name and no street, for surnames are
-// words as often as not (delgado, calvo) and Spanish names have a capital.
+// Places match as ordered phrases, all other lists word by word. Unsafe lists take precedence with one exception: a
+// lower-case word that the lists or the archive have as a common word is no name and no street, because many surnames
+// are also words (delgado, calvo) and Spanish names are capitalized.
 type Rules struct {
 	lists, names *gazetteer.Gazetteer
 	words        *Words // may be nil
@@ -225,8 +224,8 @@ func madeOf(form []byte) (letters, digits bool) {
 
 const maxNumber = 20 // bytes; more than any written-out number has
 
-// numbers are written-out numbers, domains top-level domains, and housesNamed
-// words that the name of a house begins with.
+// numbers holds written-out numbers, domains top-level domains, and housesNamed words with which the name of an
+// institution begins.
 var (
 	numbers     = locale.Words("number")
 	domains     = locale.Words("domain")

@@ -9,8 +9,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Vain counts what was masked in vain: words outside gold spans or, where nobody
-// has marked any, such as a safe list has. It is used by one goroutine.
+// Vain counts harmless words that were masked: words outside of gold spans or, without gold, words of a safe list. It
+// must be used by one goroutine.
 type Vain struct {
 	Words      int64 // tokens with a letter or a digit
 	Masked     int64 // of these
@@ -23,13 +23,13 @@ type Vain struct {
 	forms map[string]int64
 }
 
-// NewVain returns a count of nothing, by the rules of the lists of words and names.
+// NewVain returns empty counts that use the rules with these lists of words and names.
 func NewVain(lists, names *gazetteer.Gazetteer) *Vain {
 	return &Vain{rules: newRules(lists, names, nil), ByCategory: map[pipeline.Category]int64{}, forms: map[string]int64{}}
 }
 
-// Add counts the words of a note; gold is nil where nobody has marked any, and
-// empty where there is nothing to mark.
+// Add counts the words of a note. gold is nil if the note has no gold annotation, and empty if it is annotated and has
+// no spans.
 func (v *Vain) Add(text []byte, tokens []pipeline.Token, spans, gold []pipeline.Span) {
 	v.lists = v.rules.judge(v.lists[:0], text, tokens)
 	marked := gold != nil
@@ -62,14 +62,13 @@ func (v *Vain) Add(text []byte, tokens []pipeline.Token, spans, gold []pipeline.
 	}
 }
 
-// Form is a form of a safe list, and how often it was masked in vain.
+// Form is a form of a safe list, and how often it was masked.
 type Form struct {
 	Form  string
 	Words int64
 }
 
-// Forms returns the commonest forms, n at most. Only forms of safe lists are
-// kept: others may be names.
+// Forms returns the n most frequent forms. Only forms of safe lists are kept, since others may be names.
 func (v *Vain) Forms(n int) []Form {
 	var all []Form
 	for _, form := range slices.Sorted(maps.Keys(v.forms)) {

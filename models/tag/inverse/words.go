@@ -10,10 +10,10 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// WordsKind marks a file of words.
+// WordsKind identifies files of common words.
 const WordsKind = "words"
 
-// WordsHeader describes a file of words.
+// WordsHeader is the header of a file of common words.
 type WordsHeader struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name,omitempty"`
@@ -24,13 +24,12 @@ type WordsHeader struct {
 	Words    int    `json:"words"`
 }
 
-// Words are the common words of an archive (INV §4.3.3, "common words"): those
-// that stand in small letters often, and in the notes of several patients. A
-// name that one patient has is not among them, however often it is written.
-// Only hashes of folded forms are kept. It is shared and never written.
+// Words holds the common words of an archive (INV §4.3.3, "common words"): those that are frequent in lower case and
+// occur in the notes of several patients. A name of one patient is not among them, however often it is written. Only
+// hashes of folded forms are stored. It is shared and never changed.
 //
-// It is a features.Stored as well, a slot cluster/common: how common the
-// form is, in powers of four, and how often it has a capital.
+// It is also a features.Stored, the slot cluster/common, whose value is how common a form is, in powers of four, and
+// how often it is capitalized.
 type Words struct {
 	header WordsHeader
 	slots  []uint64
@@ -38,7 +37,7 @@ type Words struct {
 	data   []byte
 }
 
-// The shares of capitals within sentences that are told apart.
+// Classes of the share of capitalized occurrences within sentences.
 const (
 	mostlySmall = iota // one in ten has a capital at the most
 	both
@@ -46,8 +45,8 @@ const (
 	shares
 )
 
-// Band is 1 and more: the power of four of the count in small letters, and the
-// share of capitals within sentences.
+// Band encodes a word's count in lower case, in powers of four, and its share of capitalized occurrences within
+// sentences, as a number from 1.
 func Band(small, capital uint32) byte {
 	share := both
 	switch all := small + capital; {
@@ -59,8 +58,7 @@ func Band(small, capital uint32) byte {
 	return byte(1 + bits.Len32(small)/2*shares + share)
 }
 
-// OpenWords reads a file of words, which must stay as it is while they are
-// used.
+// OpenWords opens a file of common words. data must not change while the words are used.
 func OpenWords(data []byte) (*Words, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
@@ -89,7 +87,7 @@ func OpenWords(data []byte) (*Words, error) {
 	return w, nil
 }
 
-// Header returns what the file says of itself.
+// Header returns the header of the file.
 func (w *Words) Header() WordsHeader { return w.header }
 
 // MarshalHeader returns the header as indented JSON.
@@ -118,8 +116,7 @@ func (w *Words) find(form []byte) byte {
 	}
 }
 
-// Common tells whether a form is a common word that has a capital within a
-// sentence less often than not.
+// Common reports whether a form is a common word that is mostly written in lower case within sentences.
 func (w *Words) Common(form []byte) bool {
 	b := w.find(form)
 	return b > 0 && (b-1)%shares != mostlyCapital

@@ -1,5 +1,5 @@
-// Package overlap makes spans disjoint that several finders propose for one text:
-// the best on top, and what a cut leaves joins its neighbour.
+// Package overlap makes overlapping spans of several finders disjoint: the span of the best rank stays, and the rest of
+// a span that it cuts is added to it.
 package overlap
 
 import (
@@ -25,7 +25,7 @@ func (c *Candidate) compare(d *Candidate) int {
 		cmp.Compare(c.Category, d.Category), cmp.Compare(c.Source, d.Source))
 }
 
-// Merger makes candidates disjoint. It is one worker's scratch.
+// Merger makes candidates disjoint. It has scratch space, so each worker needs its own.
 type Merger struct{ kept []kept }
 
 // kept is a span of the outcome so far, and the place among all of the candidate that it is of.
@@ -34,10 +34,9 @@ type kept struct {
 	worth int
 }
 
-// Merge appends the candidates to dst as sorted, disjoint spans. Every
-// character of a candidate is in a span, and no other character is; only white
-// space where candidates were cut may be left out. A winner takes all characters of
-// what it beats. It sorts cands.
+// Merge appends the candidates to dst as sorted, disjoint spans. Every character of a candidate is in a span and no
+// other character is, except that white space at cuts may be left out. A candidate takes over all characters of the
+// lower-ranked ones that it overlaps. Merge sorts cands.
 func (m *Merger) Merge(dst []pipeline.Span, text []byte, cands []Candidate) []pipeline.Span {
 	slices.SortFunc(cands, func(a, b Candidate) int { return cmp.Or(cmp.Compare(a.Start, b.Start), a.compare(&b)) })
 	for lo, hi := 0, 0; lo < len(cands); lo = hi {
@@ -81,7 +80,7 @@ func (m *Merger) merge(cands []Candidate) {
 	}
 }
 
-// WithoutSpaces takes the white space off both ends of a place in a text.
+// WithoutSpaces returns the range [start, end) without white space at either end.
 func WithoutSpaces(text []byte, start, end int32) (int32, int32) {
 	space := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 	for start < end && space(text[start]) {
@@ -93,7 +92,7 @@ func WithoutSpaces(text []byte, start, end int32) (int32, int32) {
 	return start, end
 }
 
-// Blank tells whether a text holds neither letter nor digit.
+// Blank reports whether text has no letter and no digit.
 func Blank(text []byte) bool {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])

@@ -13,14 +13,14 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Resources holds the tables that tests look forms up in.
+// Resources holds the tables in which tests of rules look forms up.
 type Resources struct {
 	Lists *gazetteer.Gazetteer // nil: the built-in ones
 	Names *gazetteer.Gazetteer // names of people from all over the world, for known; nil: the built-in ones
 	Morph *morph.Model         // nil: no tests of lemma and part of speech
 }
 
-// Pack is a compiled file of rules. It is shared by all labellers.
+// Pack is a compiled rule file. It is shared by all labellers.
 type Pack struct {
 	text       string
 	resources  Resources
@@ -179,8 +179,8 @@ type startable struct {
 	ways [][2]outcomes
 }
 
-// Compile reads a file of rules.
-// Its errors are *SyntaxError, or SyntaxErrors where there are several: all mistakes of the file, with line, column and what was expected.
+// Compile compiles the text of a rule file. The error is a *SyntaxError, or SyntaxErrors with all mistakes of the file,
+// each with line, column and what was expected.
 func Compile(text string, r Resources) (*Pack, error) {
 	if r.Lists == nil {
 		r.Lists = gazetteer.Default()
@@ -212,17 +212,17 @@ func Compile(text string, r Resources) (*Pack, error) {
 	return c.pack, nil
 }
 
-// Text returns the file.
+// Text returns the text of the file.
 func (p *Pack) Text() string { return p.text }
 
-// Fingerprint is the SHA-256 of the file.
+// Fingerprint returns the SHA-256 of the file.
 func (p *Pack) Fingerprint() [32]byte { return sha256.Sum256([]byte(p.text)) }
 
-// Categories returns those of the spans that the networks find, in order.
+// Categories returns the categories of the spans that the networks find, in order.
 func (p *Pack) Categories() []pipeline.Category { return p.categories }
 
-// Networks returns the names of the networks that find spans, in the order of
-// the file: Find.Network counts them.
+// Networks returns the names of the networks that find spans, in the order of the file; Find.Network is an index into
+// it.
 func (p *Pack) Networks() (names []string) {
 	for _, i := range p.finders {
 		names = append(names, p.networks[i].name)

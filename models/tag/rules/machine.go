@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Bounds of the work on one token.
+// Limits on the work for one token.
 const (
 	maxSteps = 256 // arcs that all networks together may try from one token
 	maxDepth = 16  // networks that call each other
@@ -29,7 +29,7 @@ const maxWork = 1 << 33
 // wordsBehind is how many tokens before one behind: looks at, signs aside.
 const wordsBehind = 5
 
-// A Find is what a network found.
+// A Find is a span that a network has found.
 type Find struct {
 	Start, End int32 // bytes of the text, half open
 	Network    int32 // see Pack.Networks
@@ -103,13 +103,12 @@ func (p *Pack) NewMachine() *Machine {
 	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders)), limit: maxWork}
 }
 
-// Costly tells whether expressions of text cost more on the last note than one note may:
-// what is found there is not all.
+// Costly reports whether the regular expressions of the last note exceeded the limit of work for a note, so that spans
+// may be missing.
 func (m *Machine) Costly() bool { return m.work < 0 }
 
-// Finds returns what the networks find in a note: of each network the longest
-// from left to right, in the order of their first tokens. They may overlap. The
-// slice is good until the next call.
+// Finds returns the spans that the networks find in a note, ordered by their first tokens; of each network it takes the
+// longest spans from left to right. Spans of different networks may overlap. The slice is valid until the next call.
 func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
 	m.text, m.tokens, m.finds = text, tokens, m.finds[:0]
 	m.seen, m.work = m.seen[:0], m.limit
@@ -125,13 +124,13 @@ func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
 	return m.finds
 }
 
-// Spans appends the finds of a note that do not overlap to dst: see Disjoint.
+// Spans appends the spans of a note to dst after removing overlaps, see Disjoint.
 func (m *Machine) Spans(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span {
 	return Disjoint(dst, m.Finds(text, tokens))
 }
 
-// Disjoint appends those finds of a note that do not overlap to dst: the surest
-// first, of those the longest, of those the first. It sorts the finds.
+// Disjoint appends the finds that do not overlap to dst. Of overlapping ones it keeps the one with the highest score,
+// then the longest, then the first. It sorts finds.
 func Disjoint(dst []pipeline.Span, finds []Find) []pipeline.Span {
 	slices.SortStableFunc(finds, func(a, b Find) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(a.Start, b.Start))

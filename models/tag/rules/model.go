@@ -13,10 +13,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind marks a model file of this package.
+// Kind identifies model files of this package.
 const Kind = "rules"
 
-// Model is a pack as a tagger by itself. Its file holds the text of the pack.
+// Model is a pack of rules used as a tagger. Its file holds the text of the pack.
 type Model struct {
 	header tagger.Header
 	pack   *Pack
@@ -26,7 +26,7 @@ type Model struct {
 // section of the model file that holds the text of the pack.
 const section = "rules"
 
-// New makes a tagger of a pack that finds spans.
+// New makes a tagger from a pack that finds spans.
 func New(p *Pack) (*Model, error) {
 	if len(p.categories) == 0 {
 		return nil, fmt.Errorf("rules: no network has a category: nothing can be found")
@@ -42,7 +42,7 @@ func New(p *Pack) (*Model, error) {
 	return m, nil
 }
 
-// Load takes a model out of an opened file.
+// Load opens the model in f.
 func Load(f *modelfile.File, r Resources) (*Model, error) {
 	var h tagger.Header
 	if err := f.Header(&h); err != nil {
@@ -84,8 +84,8 @@ func (m *Model) Write(w io.Writer) error {
 // MarshalHeader implements tagger.Model.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
 
-// NewLabeller implements tagger.Model. Rules have neither a bias nor a choice
-// of confidences: the options are left aside.
+// NewLabeller implements tagger.Model. The options are ignored, since rules have neither a bias nor several kinds of
+// confidence.
 func (m *Model) NewLabeller(tagger.LabelOptions) tagger.Labeller {
 	return &labeller{Machine: m.pack.NewMachine(), set: m.set}
 }
@@ -97,8 +97,7 @@ type labeller struct {
 	spans []pipeline.Span
 }
 
-// Label implements tagger.Labeller. The confidence of a note is the least score
-// of its spans, 1 if it has none.
+// Label implements tagger.Labeller. The confidence of a note is the lowest score of its spans, 1 if it has none.
 func (l *labeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.spans = l.Spans(l.spans[:0], text, tokens)
 	clear(tags)

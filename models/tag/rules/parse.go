@@ -12,7 +12,7 @@ import (
 // version of the language of rule files, which their first line names.
 const version = 1
 
-// Bounds of a file. They hold what a hostile one could ask for.
+// Limits on a rule file, which keep a hostile file from taking memory or time.
 const (
 	MaxBytes    = 1 << 20 // of a file
 	maxNetworks = 64      // that find spans; as many again may be there to be called
@@ -25,9 +25,8 @@ const (
 // defaultLimit is how many tokens a network consumes unless it says otherwise.
 const defaultLimit = 16
 
-// A SyntaxError names the place of a mistake in a rule file and what was
-// expected there. Rule files are written by people of the house and hold no
-// text of notes, so that it may quote the word that is wrong.
+// A SyntaxError gives the place of a mistake in a rule file and what was expected there. Rule files are written by
+// staff and hold no text of notes, so the message may quote the wrong word.
 type SyntaxError struct {
 	Line, Column int // from 1; columns count characters
 	Message      string
@@ -40,7 +39,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
-// SyntaxErrors are the mistakes of a file, in the order of the file where its lines are wrong, then where what they say is.
+// SyntaxErrors holds the mistakes of a file: first those of syntax in the order of lines, then those of meaning.
 type SyntaxErrors []*SyntaxError
 
 func (e SyntaxErrors) Error() string {

@@ -6,14 +6,14 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A Traced find is a find and the path to it.
+// Traced is a find with the path of states that led to it.
 type Traced struct {
 	Find
 	Name  string // of the network
 	Steps []Step
 }
 
-// A Step is an arc of a path.
+// A Step is one arc of a path.
 type Step struct {
 	Network, State string // that it led on from
 	Line           int    // of the file
@@ -26,8 +26,7 @@ type trailStep struct {
 	Step
 }
 
-// Trace is Finds with the path to each find. It is made for people, and
-// allocates.
+// Trace is Finds with the path to each find. It allocates, and is meant for display.
 func (m *Machine) Trace(text []byte, tokens []pipeline.Token) []Traced {
 	m.tracing, m.traced = true, nil
 	defer func() { m.tracing = false }()

@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Words are lists of words by name: what the rules of stages/resolve go by.
+// Words maps names to lists of words that the rules of stages/resolve use.
 type Words map[string][]string
 
 var shipped = Words{}
@@ -27,7 +27,7 @@ func init() {
 	})
 }
 
-// ShippedWords are the lists that the files of models/word/locale hold.
+// ShippedWords returns the lists in the files of models/word/locale.
 func ShippedWords() Words { return maps.Clone(shipped) }
 
 // Change returns the lists as a file changes them, which is one of rules without
@@ -70,7 +70,7 @@ func (w Words) Change(text string) (Words, error) {
 	return c.Words, nil
 }
 
-// Text writes lists as a file, those named or all of them.
+// Text returns the named lists, or all of them, in the format of a file.
 func (w Words) Text(names ...string) string {
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(w))
@@ -154,7 +154,7 @@ func (c *wordChanges) word(name, sign string, f token) error {
 	return nil
 }
 
-// IsWords tells whether a file holds words and no networks.
+// IsWords reports whether a file holds word lists and no networks.
 func IsWords(text string) bool {
 	words := false
 	for i, line := range strings.Split(text, "\n") {

@@ -8,8 +8,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Header describes a model. It stands as JSON at the head of its
-// file.
+// Header describes a model. It is stored as JSON at the beginning of the model file.
 type Header struct {
 	Kind         string             `json:"kind"`
 	Name         string             `json:"name,omitempty"`
@@ -27,14 +26,14 @@ type Header struct {
 	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
 }
 
-// With returns h with what is known of a model only after it was made: its name, scores, recall dial, measured notes, risk
-// and parent are those of made.
+// With returns h with the fields that are known only after training taken from made: name, scores, recall dial,
+// measured notes, risk and parent.
 func (h Header) With(made Header) Header {
 	h.Name, h.Scores, h.RecallDial, h.Measured, h.Risk, h.Parent = made.Name, made.Scores, made.RecallDial, made.Measured, made.Risk, made.Parent
 	return h
 }
 
-// Heard are the languages that the model has heard.
+// Heard returns the languages in the training notes of the model.
 func (h Header) Heard() (heard pipeline.Languages) {
 	for _, code := range h.Languages {
 		if l, known := pipeline.ParseLanguage(code); known {
@@ -44,19 +43,19 @@ func (h Header) Heard() (heard pipeline.Languages) {
 	return heard
 }
 
-// PatternsPrint is the fingerprint that names the patterns whose matches a
-// model learned from: it runs with those alone.
+// PatternsPrint is the key in Header.Fingerprints for the version of the patterns whose matches are features of the
+// model; it runs only with a compatible version.
 const PatternsPrint = "patterns"
 
-// Resource is a slot of the template that the model file holds the content of:
-// clusters, parts of speech, lemmas.
+// Resource describes a slot of the template whose content is stored in the model file: clusters, parts of speech,
+// lemmas.
 type Resource struct {
 	Group   string `json:"group"`   // of the template
 	Kind    string `json:"kind"`    // see features.Stored
 	Section string `json:"section"` // of the file; groups of the same content share one
 }
 
-// Training says how a model was made. A kind fills in what it knows.
+// Training describes how a model was trained; each kind fills in the fields that it knows.
 type Training struct {
 	Sequences  int     `json:"sequences"`
 	Tokens     int     `json:"tokens"`
@@ -72,9 +71,8 @@ type Training struct {
 	SpanTokens map[string]int `json:"span_tokens,omitempty"` // in spans of the category
 }
 
-// Measured says on which notes a model was scored, if those are real ones that
-// it has not seen: notes that somebody wrote of a patient, not generated ones,
-// which always flatter. A report shows it; what it says of what is left rests on Header.Risk.
+// Measured holds the scores of a model on real notes that it has not seen. Generated notes always give better scores
+// and do not count. The report shows it; the estimate of leaks rests on Header.Risk.
 type Measured struct {
 	On       string `json:"on"`   // name of the labelled notes
 	Date     string `json:"date"` // 2026-11-22
@@ -84,8 +82,8 @@ type Measured struct {
 	DialPoint // of the model as it was trained, at no bias
 }
 
-// DialPoint is a setting of the recall dial: taking Bias away from O's score
-// gave this masking recall and precision on held-out notes.
+// DialPoint is a setting of the recall dial: subtracting Bias from the score of tag O gave this masking recall and
+// precision on held-out notes.
 type DialPoint struct {
 	Recall    float64    `json:"recall"` // share of the entities that are masked whole
 	Bias      float32    `json:"bias"`
@@ -93,11 +91,9 @@ type DialPoint struct {
 	Interval  [2]float64 `json:"recall_interval,omitzero"` // 95 %, of Recall; if it was taken
 }
 
-// Bias returns the bias that reached at least the given masking recall on the
-// notes of the recall dial, with the recall and precision that it had there.
-// The smallest that is enough is taken. A recall that the dial does not reach,
-// or only with a precision below floor, is an error that says what the dial
-// does reach.
+// Bias returns the smallest bias with at least the given masking recall on the notes of the recall dial, and the recall
+// and precision there. If the dial does not reach the recall, or only with a precision below floor, the error says what
+// it does reach.
 func (h *Header) Bias(recall, floor float64) (DialPoint, error) {
 	best := 0.0
 	for _, p := range h.RecallDial {

@@ -13,8 +13,7 @@ import (
 	"github.com/velum-health/velum/models/tag/features"
 )
 
-// ListsPrint is the fingerprint that names the lists of words that features
-// were looked up in.
+// ListsPrint is the key in Header.Fingerprints for the word lists used in training.
 const ListsPrint = "gazetteer"
 
 // fingerprinted is a list that knows its own content.
@@ -37,10 +36,9 @@ func listsOf(t *features.Template, r features.Resources) string {
 	return ""
 }
 
-// Keep notes in the header what a template looks forms up in: fingerprints of
-// the lists, which stay outside, and the filled slots, which it returns as the
-// sections that the model file must hold. A slot that cannot be stored would
-// make a model that nobody can load, and is an error.
+// Keep records in the header the resources that a template looks forms up in: fingerprints of the word lists, which are
+// not part of the file, and the filled slots, which it returns as sections to store. A slot that cannot be stored is an
+// error, since the model could not be loaded again.
 func (h *Header) Keep(t *features.Template, r features.Resources) (sections []modelfile.Section, err error) {
 	h.Resources, h.Fingerprints = nil, maps.Clone(h.Fingerprints)
 	if h.Fingerprints == nil {
@@ -80,10 +78,9 @@ func withSection(sections []modelfile.Section, data []byte) ([]modelfile.Section
 
 func digest(data []byte) string { return strconv.FormatUint(xxh3.Hash(data), 16) }
 
-// OpenResources is the inverse of Keep: it fills the slots of the template from
-// the file. Those of r are left aside: what the model was trained with is in the
-// file, or was empty. Other lists than those of training are ErrLists, since
-// the model would silently miss names.
+// OpenResources is the inverse of Keep: it fills the slots of the template from the file. The slots in r are ignored.
+// If the word lists differ from those of the training, the error is ErrLists, since the model would silently miss
+// names.
 func (h *Header) OpenResources(f *modelfile.File, t *features.Template, r features.Resources) (filled features.Resources, sections []modelfile.Section, err error) {
 	r.Slots = nil
 	if want, got := h.Fingerprints[ListsPrint], listsOf(t, r); want != "" && got != want {

@@ -1,15 +1,12 @@
-// Package tagger is the door through which every kind of tagger comes in: what
-// a model says of itself, how it tags, how it is made, and how it explains
-// itself if it can.
+// Package tagger defines the interfaces of all taggers: the header of a model, tagging, training, and explanation.
 //
 //	in:  tokens and pattern matches of a note
 //	out: one tag a token, and a confidence
 //
-// A kind is a package of its own (models/tag/crf, models/tag/dictionary) that fulfils
-// [Model] and, if it learns from labelled notes, [Trainer], and one row in the
-// table of kinds (cmd/velum/internal/flow/kinds.go). Nobody else knows kinds.
-// What only some kinds can do is an interface of one method more, which the
-// caller asks for: [Marginals], [Spanned], [Sized], [Summarized], [Templated], [Explainer].
+// A kind of tagger is a package of its own (models/tag/crf, models/tag/dictionary) that implements [Model] and, if it
+// learns from labelled notes, [Trainer]. It has one row in the table of kinds (cmd/velum/internal/flow/kinds.go); no
+// other package knows the kinds. Abilities of some kinds only are interfaces with one more method, which the caller
+// asserts: [Marginals], [Spanned], [Sized], [Summarized], [Templated], [Explainer].
 package tagger
 
 import (
@@ -20,8 +17,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A Model is a tagger that is ready to make labellers. It is shared by all of
-// them and never written.
+// A Model is a trained tagger. It is shared by its labellers and never changed.
 type Model interface {
 	// Header returns what the model says of itself.
 	Header() Header
@@ -41,21 +37,20 @@ type Model interface {
 	MarshalHeader() ([]byte, error)
 }
 
-// A Labeller tags notes, one at a time. It owns scratch space and is used by
-// one goroutine.
+// A Labeller tags one note at a time. It has scratch space and must be used by one goroutine.
 type Labeller interface {
 	// Label writes one tag a token into tags and returns the confidence of the
 	// note, in [0, 1]. In steady state it allocates nothing.
 	Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32
 }
 
-// Marginals is a Labeller that says how probable each tag is.
+// Marginals is a Labeller that computes the probability of each tag.
 type Marginals interface {
 	// Marginals appends P(tag|note) of every token and tag to dst: [tokens][tags].
 	Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32
 }
 
-// Spanned is a Labeller that says how probable each span is.
+// Spanned is a Labeller that computes the probability of each span.
 type Spanned interface {
 	// SpanProbs returns, in their order, P(span|note) of the spans that the last
 	// tags of Label write (pipeline.TagSet.Decode): the probability that just
@@ -65,7 +60,7 @@ type Spanned interface {
 	SpanProbs() []float32
 }
 
-// Confidence is the kind of confidence that a note is given.
+// Confidence selects how the confidence of a note is computed.
 type Confidence uint8
 
 // The kinds of confidence.
@@ -74,8 +69,8 @@ const (
 	LineMinimum                       // min over lines of P(y*|line): the unit of confidence of reports
 )
 
-// Join returns the confidence of a note, so far all, with a further line: the
-// product of path probabilities, else the lesser.
+// Join combines the confidence of the lines so far with that of a further line: the product for path probabilities,
+// otherwise the minimum.
 func (c Confidence) Join(all, line float64) float64 {
 	if c == PathProbability {
 		return all * line
@@ -83,7 +78,7 @@ func (c Confidence) Join(all, line float64) float64 {
 	return min(all, line)
 }
 
-// LabelOptions of a labeller. The zero value works.
+// LabelOptions holds the options of a labeller. The zero value works.
 type LabelOptions struct {
 	OBias      float32 // taken away from O's score: the recall dial
 	Confidence Confidence
@@ -92,8 +87,7 @@ type LabelOptions struct {
 	CacheBytes int  // for what is kept by form; 0 means 64 MiB, which holds all but one form in a thousand of an archive's running text
 }
 
-// A Trainer makes a model out of tagged notes: first all of them are added,
-// then it is trained, once.
+// A Trainer trains a model: all tagged notes are added first, then Train is called once.
 type Trainer interface {
 	// Add keeps what is needed of a tagged note.
 	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
@@ -104,8 +98,7 @@ type Trainer interface {
 	Train(o TrainOptions) (Model, error)
 }
 
-// TrainOptions are those of every kind. What else a kind is told it is told
-// when its trainer is made.
+// TrainOptions holds the options common to all kinds. Options of a single kind are passed when its trainer is made.
 type TrainOptions struct {
 	Workers int // cores; 0 means 1. The result does not depend on it.
 
@@ -120,20 +113,18 @@ type TrainOptions struct {
 	About Header
 }
 
-// ErrInit says that a model cannot be begun with: it is of another kind, or of
-// another shape.
+// ErrInit is returned if training cannot start from the given model, because it is of another kind or shape.
 var ErrInit = errors.New("training cannot begin with that model")
 
-// ErrLists says that a model was trained with other lists of words than those
-// that there are.
+// ErrLists is returned if a model was trained with other word lists than the present ones.
 var ErrLists = errors.New("model needs word lists")
 
-// Sized is a Model that counts what it has learned.
+// Sized is a Model that counts its features and weights.
 type Sized interface {
 	Size() (features, weights int)
 }
 
-// Summarized is a Model that says in a line how it is made up.
+// Summarized is a Model that describes its composition in a line.
 type Summarized interface {
 	Summary() string
 }
@@ -145,7 +136,7 @@ type Templated interface {
 	Resources() features.Resources
 }
 
-// An Explainer is a Model that can say why.
+// An Explainer is a Model that can explain its tags.
 type Explainer interface {
 	// Describe lists the attributes of a note's tokens, by sequence and token.
 	Describe(text []byte, tokens []pipeline.Token, matches []pipeline.Match) [][][]features.Attribute
@@ -157,20 +148,20 @@ type Explainer interface {
 	Why(text []byte, tokens []pipeline.Token, matches []pipeline.Match, bias float32) Why
 }
 
-// A Reason is what one attribute adds to the score of one tag.
+// A Reason is the contribution of one attribute to the score of one tag.
 type Reason struct {
 	Attribute string // as features.Describe writes it: "word[-1]=calle"
 	Tag       pipeline.Tag
 	Weight    float32 // weight times value
 }
 
-// Why says why the tags of a note are as probable as they are.
+// Why explains the probabilities of the tags of one note.
 type Why interface {
 	// Odds takes apart log P(tag)/P(against) of token t.
 	Odds(t int, tag, against pipeline.Tag) Odds
 }
 
-// Odds is log P(tag)/P(against) of a token and what it is the sum of.
+// Odds is log P(tag)/P(against) of a token with its summands.
 type Odds struct {
 	Log      float64   `json:"log"`
 	Dial     float64   `json:"dial"`   // the recall dial
@@ -179,21 +170,20 @@ type Odds struct {
 	Features []Weighed `json:"features"` // of the token, the loudest first
 }
 
-// Weighed is an attribute with the weight that it adds to the odds.
+// Weighed is an attribute with its contribution to the odds.
 type Weighed struct {
 	Attribute string  `json:"name"`
 	Weight    float64 `json:"weight"`
 }
 
-// Divided is a Labeller that is made of several, or has rules that say more than
-// probabilities.
+// Divided is a Labeller with several members, or with rules beside its probabilities.
 type Divided interface {
 	// Parts returns what each says of a note, and what is taken from the logarithm of
 	// O's mean before it is decoded.
 	Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) (parts []Part, bias float32)
 }
 
-// A Part is what one of several taggers says of a note.
+// A Part is the output of one member for a note.
 type Part struct {
 	Model  Model
 	Weight []float32 // that its probabilities have in the mean, by token: 0 where it was not asked; nil: it does not enter the mean

@@ -9,10 +9,9 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// Lexicon says what words mean, by their folded form. It is a hash table with
-// open addressing: a Go map costs some 20 ns for a word that is not in it, which
-// most words of a note are not. These end at the marks, which stay in the fastest
-// cache. A lexicon is filled when the program starts and only read afterwards.
+// Lexicon maps words, by their folded form, to meanings of type M. It is a hash table with open addressing: a Go map
+// costs some 20 ns for a word that it does not have, which is the case for most words of a note; here such a word ends
+// at an array of tags that fits the first-level cache. A lexicon is filled at program start and only read afterwards.
 type Lexicon[M any] struct {
 	marks   [lexiconSize]uint8 // 0 where there is no entry, else some bits of its hash
 	entries [lexiconSize]entry[M]
@@ -52,8 +51,7 @@ func (k *key) set(n int, b byte) {
 // small sets the bit that makes capitals of ASCII small in eight letters at once.
 const small = 0x2020202020202020
 
-// Word returns the meaning of t[i:j], nil if it is not known. plain: its letters
-// are all of ASCII.
+// Word returns the meaning of t[i:j], or nil. plain says that all its letters are ASCII.
 func (l *Lexicon[M]) Word(t Text, i, j int, plain bool) *M {
 	n := j - i
 	switch {
@@ -99,7 +97,7 @@ func (l *Lexicon[M]) look(k key) *M {
 	return nil
 }
 
-// Add returns the meaning of a word, a new one if it is not known yet.
+// Add returns the meaning of a word, adding a new one if the word is unknown.
 func (l *Lexicon[M]) Add(word string) *M {
 	k := keyOf(gazetteer.Fold(nil, []byte(word)))
 	if m := l.look(k); m != nil {
@@ -113,18 +111,17 @@ func (l *Lexicon[M]) Add(word string) *M {
 	return &l.entries[h].meaning
 }
 
-// Prefixes is a set of the first three letters of words: a scanner reads on only where
-// one of them may begin.
+// Prefixes is a set of the first three letters of words, by which a scanner decides whether to read on.
 type Prefixes [1 << 15 / 64]uint64
 
-// Has tells whether a word of the set may begin with three letters, of any case; the third
-// may have an accent.
+// Has reports whether a word of the set may begin with these three letters, in any case; the third letter may have an
+// accent.
 func (p *Prefixes) Has(a, b, c byte) bool {
 	k := uint(a&0x1F)<<10 | uint(b&0x1F)<<5 | uint(c&0x1F)
 	return p[k>>6]>>(k&63)&1 != 0 || c >= utf8.RuneSelf
 }
 
-// Add adds a word of two letters or more, small ones without accents.
+// Add adds a word of two or more lower-case letters without accents.
 func (p *Prefixes) Add(word string) {
 	for c := range 32 {
 		if len(word) == 2 || int(word[2]&0x1F) == c {
@@ -134,9 +131,8 @@ func (p *Prefixes) Add(word string) {
 	}
 }
 
-// Sections reads a file of words: a line of names in brackets, "[telephone
-// everyday]", opens a section, and the lines under it hold its words. A # begins a
-// comment. do is called for each line of words.
+// Sections parses a file of words: a line of names in brackets, such as "[telephone everyday]", begins a section, and
+// the lines below hold its words. A # begins a comment. do is called for each line of words.
 func Sections(file string, do func(names, words []string)) {
 	var names []string
 	for line := range strings.Lines(file) {

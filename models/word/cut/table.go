@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Table is a table of decisions about a C, as a file declares it: the first row whose
-// conditions all hold decides, by a number or by the table that it names. A table in
-// which no row holds says 0.
+// Table is a decision table over values of type C, read from a file. The first row whose conditions all hold gives the
+// result: a number, or the result of another table. It is 0 if no row holds.
 type Table[C any] struct{ rows []row[C] }
 
 type row[C any] struct {
@@ -21,7 +20,7 @@ type condition[C any] struct {
 	want  bool
 }
 
-// Decide returns what the table says about c.
+// Decide returns the result of the table for c.
 func (t *Table[C]) Decide(c C) float32 {
 rows:
 	for i := range t.rows {
@@ -39,10 +38,9 @@ rows:
 	return 0
 }
 
-// Tables reads a file of tables: a line "[name]" opens one, and each line below is a row,
-// "condition condition -> 0.5" or "condition -> name" of another table. "!" before a
-// condition negates it, and "?name" asks whether that table says more than 0. Every other
-// condition is compiled by the caller. A file that is wrong panics at the start of the program.
+// Tables parses a file of decision tables. A line "[name]" begins a table, and each line below is a row, "condition
+// condition -> 0.5" or "condition -> name" of another table. "!" negates a condition, and "?name" holds if that table
+// gives more than 0. The caller's function compiles all other conditions. It panics on an invalid file.
 func Tables[C any](file string, compile func(condition string) func(C) bool) map[string]*Table[C] {
 	all := map[string]*Table[C]{}
 	named := func(name string) *Table[C] {

@@ -1,13 +1,10 @@
-// Package cut reads the text of a note: which character stands at a place, where
-// a number or a word begins and ends, and what a word means to the scanner that
-// asks. In come bytes of UTF-8, out come places in bytes and entries of a
-// [Lexicon]. Everything is asked by place and nothing is kept, so that a scanner
-// looks at the few words that matter to it and pays for no others.
+// Package cut reads words and numbers at a position of a text: the character there, where a number or word begins and
+// ends, and the meaning of the word in a [Lexicon]. It takes UTF-8 bytes and returns byte offsets. It keeps no tokens:
+// a scanner looks at the few words that it needs and pays for no others.
 //
-// A word is a run of letters with their accents. The indicators of ordinals º and
-// ª belong to a word when it is read backwards, as in "Nº 12", and not when it is
-// read forwards, as in "12º". Numbers and words are told apart by one table of
-// bytes; characters beyond ASCII are decoded at borders only.
+// A word is a run of letters with their accents. The ordinal indicators º and ª belong to a word when it is read
+// backwards, as in "Nº 12", but not when it is read forwards, as in "12º". One table of bytes distinguishes numbers and
+// words; non-ASCII characters are decoded only at borders.
 package cut
 
 import (
@@ -15,17 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the text of a note. Asking for a place outside it is allowed and finds
-// nothing.
+// Text is the text of a note. An index outside of it is allowed and matches nothing.
 type Text []byte
 
-// IsDigit, IsLetter, IsUpper and IsLower class ASCII.
+// IsDigit reports whether b is an ASCII digit; IsLetter, IsUpper and IsLower test for ASCII letters.
 func IsDigit(b byte) bool  { return b-'0' < 10 }
 func IsLetter(b byte) bool { return (b|0x20)-'a' < 26 }
 func IsUpper(b byte) bool  { return b-'A' < 26 }
 func IsLower(b byte) bool  { return b-'a' < 26 }
 
-// IsAlnum tells whether b is a letter or digit of ASCII.
+// IsAlnum reports whether b is an ASCII letter or digit.
 func IsAlnum(b byte) bool { return IsDigit(b) || IsLetter(b) }
 
 // At returns the byte at i, or 0 outside the text.
@@ -36,7 +32,7 @@ func (t Text) At(i int) byte {
 	return 0
 }
 
-// Digit, Upper, Lower, Letter and Alnum class the byte at i.
+// Digit reports whether the byte at i is an ASCII digit; Upper, Lower, Letter and Alnum test for other classes.
 func (t Text) Digit(i int) bool  { return IsDigit(t.At(i)) }
 func (t Text) Upper(i int) bool  { return IsUpper(t.At(i)) }
 func (t Text) Lower(i int) bool  { return IsLower(t.At(i)) }
@@ -84,7 +80,7 @@ func (t Text) Digits(i int) int {
 	return i
 }
 
-// Value returns the number that the digits t[i:j] write, at most 18 of them.
+// Value returns the number written by the digits t[i:j], which are at most 18.
 func (t Text) Value(i, j int) (v int) {
 	for _, b := range t[i:j] {
 		v = v*10 + int(b-'0')
@@ -144,11 +140,11 @@ func (t Text) Dash(i int) int {
 	return 0
 }
 
-// MaxWord is how many bytes of a word are read at most.
+// MaxWord is the number of bytes up to which a word is read.
 const MaxWord = 48
 
-// WordEnd returns the end of the word that begins at i; i if none does. plain
-// tells whether all of its letters are of ASCII.
+// WordEnd returns the end of the word that begins at i, or i if no word does. plain reports whether all its letters are
+// ASCII.
 func (t Text) WordEnd(i int) (end int, plain bool) {
 	end = i
 	for t.Letter(end) && end-i < MaxWord {
@@ -184,9 +180,8 @@ func (t Text) letterWidth(i int) int {
 	return 0
 }
 
-// WordStart returns the start of the word that ends at i; i if none does. Single
-// letters with dots are one word (D.N.I.), and a capital behind a small letter
-// starts a word (NºCol).
+// WordStart returns the start of the word that ends at i, or i if no word does. Single letters with dots are one word
+// (D.N.I.), and a capital after a lower-case letter begins a word (NºCol).
 func (t Text) WordStart(i int) (start int, plain bool) {
 	start = i
 	for start > 0 && i-start < MaxWord && IsLetter(t[start-1]) {
@@ -227,7 +222,7 @@ func (t Text) dotted(start int) bool {
 	return !t.Letter(start+1) && t.Letter(start-2) && !t.AlnumBefore(start-2)
 }
 
-// SmallBefore tells whether a small letter of ASCII, º or ª ends at i.
+// SmallBefore reports whether a lower-case ASCII letter, º or ª ends at i.
 func (t Text) SmallBefore(i int) bool {
 	b := t.At(i - 1)
 	if b == 0xBA || b == 0xAA {

@@ -38,7 +38,7 @@ type Clusters struct {
 // place is a word of the table, and one more than its cluster; 0 is free.
 type place struct{ hash, cluster uint32 }
 
-// ClustersKind marks clusters in a model file.
+// ClustersKind identifies clusters in a model file.
 const ClustersKind = "clusters"
 
 const (
@@ -49,8 +49,7 @@ const (
 	maxClustered = 65_536
 )
 
-// Clusters returns the clusters of the most frequent words among k; nil if the
-// file has none of that number.
+// Clusters returns the assignment of the most frequent words to k clusters; nil if the file has none for that k.
 func (f *File) Clusters(k int) *Clusters {
 	of, ok := f.clusters[k]
 	if !ok {
@@ -101,7 +100,7 @@ func half(norm []byte) uint32 { return uint32(xxh3.Hash(norm) >> 32) }
 
 var errClusters = errors.New("the data of clusters are damaged")
 
-// OpenClusters reads what Data gave.
+// OpenClusters decodes the result of Data.
 func OpenClusters(data []byte) (*Clusters, error) {
 	if len(data) < clustersHead || string(data[:4]) != clustersMagic || data[4] >= byte(numNormalizations) || data[5]|data[6]|data[7] != 0 {
 		return nil, errClusters
@@ -123,7 +122,7 @@ func OpenClusters(data []byte) (*Clusters, error) {
 // Kind returns ClustersKind.
 func (c *Clusters) Kind() string { return ClustersKind }
 
-// Data returns the clusters as they are stored. It is not to be changed.
+// Data returns the encoded clusters, which must not be changed.
 func (c *Clusters) Data() []byte { return c.data }
 
 // Len returns the number of words.

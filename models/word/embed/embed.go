@@ -1,8 +1,8 @@
-// Package embed knows what words have in common: vectors of words and clusters of
-// them, learned by package embedtrain from an archive that nobody has labelled.
+// Package embed reads word vectors and word clusters that package embedtrain has learned from an archive without
+// labels.
 //
-// In: one mapped [File] of vocabulary, counts, vectors and clusters; or [Clusters],
-// which fits into a tagger's model file. Out: the cluster of a form, its vector.
+// [File] is a memory-mapped file of vocabulary, counts, vectors and clusters; [Clusters] holds clusters only and fits
+// into a tagger's model file. Both return the cluster of a word form, and File its vector.
 package embed
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// Normalization names a change to a form before it is looked up (BOOT §3.3
-// has all three).
+// Normalization is a transformation of a form before it is looked up (BOOT §3.3 has all three).
 type Normalization uint8
 
 const (
@@ -91,6 +90,5 @@ func appendLower(dst, form []byte) []byte {
 	return dst
 }
 
-// MaxForm is the length in bytes of the longest form that is counted: what is
-// longer is no word.
+// MaxForm is the length in bytes of the longest form that is counted.
 const MaxForm = 64

@@ -13,10 +13,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Kind marks a file of vectors.
+// Kind identifies files of word vectors.
 const Kind = "embedding"
 
-// Header describes a file of vectors.
+// Header is the header of a file of word vectors.
 type Header struct {
 	Kind          string        `json:"kind"`
 	Name          string        `json:"name,omitempty"`
@@ -55,15 +55,15 @@ type Word struct {
 	Notes uint32 // notes that it occurs in
 }
 
-// CutOff says which forms a vocabulary takes: those that reach all of it. The
-// cut-off by notes and by patients keeps rare names out of the file.
+// CutOff holds the minimal counts of a form in a vocabulary; a form must reach all of them. The minima of notes and
+// patients keep rare names out of the file.
 type CutOff struct {
 	Count    uint64 `json:"count"`    // least occurrences
 	Notes    int    `json:"notes"`    // least notes
 	Patients int    `json:"patients"` // least distinct patients; 0 does not look
 }
 
-// Options are the choices of training. Defaults are BOOT's (§3.3).
+// Options holds the options of training. The defaults are BOOT's (§3.3).
 type Options struct {
 	Dim       int     `json:"dimensions"` // numbers a vector; 0 means 100
 	Window    int     `json:"window"`     // words on each side; 0 means 5
@@ -75,14 +75,13 @@ type Options struct {
 	Seed      uint64  `json:"seed"`
 }
 
-// Maxima of what a file holds, far above what is of use.
+// Upper limits on the content of a file, far above useful sizes.
 const (
 	MaxDim      = 4096
 	MaxClusters = 1 << 16 // the number of a cluster is kept in 16 bits
 )
 
-// File is vectors, vocabulary and clusters, used where they lie. It is safe
-// for concurrent use.
+// File holds vectors, vocabulary and clusters, used in place. It is safe for concurrent use.
 type File struct {
 	file     *modelfile.File
 	header   Header
@@ -96,7 +95,7 @@ type File struct {
 	clusters map[int][]uint16
 }
 
-// Open maps a file of vectors. The errors wrap those of modelfile.
+// Open opens a file of word vectors, memory-mapped. The errors wrap those of modelfile.
 func Open(path string) (*File, error) {
 	f, err := modelfile.Open(path)
 	if err != nil {
@@ -109,9 +108,8 @@ func Open(path string) (*File, error) {
 	return e, nil
 }
 
-// Load reads the sections of an opened model file, which the result closes.
-// Nothing in it is trusted: every offset and number is checked here, so that
-// no look-up can leave the file.
+// Load reads the sections of an open model file; File.Close closes it. It checks every offset and number, so that no
+// look-up can leave the file.
 func Load(f *modelfile.File) (*File, error) {
 	if f.Kind() != Kind {
 		return nil, fmt.Errorf("%w of vectors: see `velum teach embed`", modelfile.ErrNotAModel)
@@ -189,10 +187,10 @@ func (f *File) check() error {
 	return nil
 }
 
-// Close gives the memory back.
+// Close unmaps the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Header returns what the file says of itself.
+// Header returns the header of the file.
 func (f *File) Header() Header { return f.header }
 
 // Len returns the number of words.
@@ -236,7 +234,7 @@ func (f *File) Cluster(i, k int) (int, bool) {
 	return int(of[i]), true
 }
 
-// Unit writes v at length one; a vector of zeros stays.
+// Unit writes v scaled to length one to dst; a zero vector stays zero.
 func Unit(dst, v []float32) {
 	sum := 0.0
 	for _, a := range v {
@@ -252,14 +250,13 @@ func Unit(dst, v []float32) {
 	}
 }
 
-// Neighbour is a word near another one.
+// Neighbour is a word with its similarity to another one.
 type Neighbour struct {
 	Word   int
 	Cosine float32
 }
 
-// Neighbours returns the n words whose vectors point most nearly where v
-// does, nearest first, without the word except (-1: none).
+// Neighbours returns the n words with the highest cosine to v, nearest first, without the word except (-1: none).
 func (f *File) Neighbours(v []float32, n, except int) []Neighbour {
 	n = min(n, f.Len())
 	target := make([]float32, len(v))

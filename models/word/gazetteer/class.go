@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// Class is a set of kinds of word, one bit each. A form that stands in lists
-// of several kinds has several bits: Rosa is GivenName and CommonWord.
+// Class is a set of word classes, one bit each. A form in lists of several classes has several bits: Rosa is GivenName
+// and CommonWord.
 type Class uint32
 
-// The kinds of word. The order is part of trained models' features: new kinds
-// go to the end.
+// The word classes. The order is part of the features of trained models: append new classes.
 const (
 	GivenName       Class = 1 << iota // Montserrat, Paco
 	Surname                           // García, Puig

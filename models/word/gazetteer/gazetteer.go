@@ -1,16 +1,13 @@
-// Package gazetteer tells what kinds of word a form may be: a given name, a
-// town, a drug, a disease named after a doctor.
+// Package gazetteer looks up the classes of a word form: given name, town, drug, disease named after a doctor, and so
+// on.
 //
-// In come the forms of tokens as they stand in a note; out comes a set of
-// classes, the same for every case and spelling of accents (BOOT's third
-// normalization). The lists under lists/ are embedded and compiled on first
-// use into one open hash table of 64-bit hashes, which holds the words of
-// single entries and the prefixes of longer ones alike: a look-up is one fold,
-// one hash and one probe, and a phrase is a chain of look-ups.
+// It takes the forms of tokens as written in a note and returns a set of classes, which does not depend on case and
+// accents (BOOT's third normalization). The lists under lists/ are embedded and compiled on first use into one
+// open-addressing table of 64-bit hashes, which holds single words and the prefixes of phrases alike: a look-up is one
+// fold, one hash and one probe, and a phrase is a chain of look-ups.
 //
-// Only hashes are kept, not forms: two forms that share 64 bits would be taken
-// for one, which at forty thousand entries has a chance of about one in ten
-// million million for each new form.
+// Only hashes are kept. Two forms with the same 64 bits would be confused; with forty thousand entries the chance for a
+// new form is about one in 10^13 to 10^14.
 package gazetteer
 
 import (
@@ -65,7 +62,7 @@ type Entry struct {
 	Frequency int // people who bear the name or live there; 0 if not known
 }
 
-// Default returns the lists that velum ships.
+// Default returns the built-in lists.
 var Default = sync.OnceValue(func() *Gazetteer {
 	g, err := compile(Shipped())
 	if err != nil {
@@ -74,10 +71,9 @@ var Default = sync.OnceValue(func() *Gazetteer {
 	return g
 })
 
-// Names returns more given names and surnames, those of people from all over
-// the world: rules ask them, and taggers do not. A name in ten thousand says
-// little of a word beside it, and taggers would have to be trained anew with
-// every name that is added.
+// Names returns additional given names and surnames from all over the world. Rules use them and taggers do not: a name
+// of one person in ten thousand says little about a word, and taggers would have to be trained again for every name
+// added.
 var Names = sync.OnceValue(func() *Gazetteer {
 	g, err := compile(ShippedNames(), added...)
 	if err != nil {
@@ -89,11 +85,10 @@ var Names = sync.OnceValue(func() *Gazetteer {
 // added are entries of Names that stand in no list of their own.
 var added []Entry
 
-// AddName adds an entry to Names, which has not been asked for yet.
+// AddName adds an entry to Names. It must be called before the first use of Names.
 func AddName(e Entry) { added = append(added, e) }
 
-// Shipped returns the files of the lists that velum ships, ShippedNames those of
-// Names.
+// Shipped returns the files of the built-in lists; ShippedNames returns those of Names.
 func Shipped() fs.FS      { return folder("lists") }
 func ShippedNames() fs.FS { return folder("names") }
 
@@ -314,9 +309,8 @@ func chain(h, word uint64) uint64 {
 	return (bits.RotateLeft64(h, 23)*0x9E3779B97F4A7C15 ^ word) | 1<<63
 }
 
-// Classes returns the kinds of word that form may be, in any case and with or
-// without accents; 0 if it is in no list. Forms of more than 64 bytes are in
-// none.
+// Classes returns the classes of form, in any case and with or without accents; 0 if it is in no list. Forms longer
+// than 64 bytes have none.
 func (g *Gazetteer) Classes(form []byte) Class {
 	var buf [foldRoom]byte
 	if len(form) > maxForm {

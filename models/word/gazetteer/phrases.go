@@ -12,9 +12,8 @@ type Phrase struct {
 // no entry needs more.
 const maxPhrase = 12
 
-// Begins tells whether an entry of several words may begin with form: where it
-// does not, PhraseAt finds nothing. It depends on the form alone and can be
-// kept with what else is known of it.
+// Begins reports whether an entry of several words may begin with form; if not, PhraseAt finds nothing. It depends on
+// the form alone, so the result can be cached by form.
 func (g *Gazetteer) Begins(form []byte) bool {
 	var buf [foldRoom]byte
 	if len(form) > maxForm {
@@ -30,8 +29,7 @@ func (g *Gazetteer) Begins(form []byte) bool {
 // Vila-real, L'Hospitalet), but no line may begin. Token borders are those of
 // text.
 //
-// The first word is not looked up: that an entry goes on with the second is
-// false nearly always, and a small table says so.
+// The first word is tested only by Begins, a small table, since nearly always no entry continues with the second word.
 func (g *Gazetteer) PhraseAt(text []byte, tokens []pipeline.Token, first int) (found Phrase) {
 	var buf [foldRoom]byte
 	h, joint := uint64(0), false

@@ -16,10 +16,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A Source says how to read a list as others publish it: CSV or TSV with a
-// header (INE, open data portals), words with counts (wordfreq),
-// plain lines, velum's own lists. What is left zero
-// is told from the file, and an error names what cannot be told.
+// A Source describes how to read a published list: CSV or TSV with a header (INE, open data portals), words with counts
+// (wordfreq), plain lines, or velum's own format. Zero fields are guessed from the file; an error names what cannot be
+// guessed.
 type Source struct {
 	Name      string   // of the file, for errors
 	Class     Class    // of all entries; 0: what the header or the tags say
@@ -29,8 +28,8 @@ type Source struct {
 	NoHeader  bool     // the first row is an entry
 }
 
-// A RowError is a row that cannot be used. It names the place and not what
-// stands there: a list of a hospital's own staff is personal data.
+// A RowError describes an unusable row by its place. It does not quote the row, because a list of a hospital's staff is
+// personal data.
 type RowError struct {
 	File   string
 	Row    int    // line of the file, from 1; 0: the file as a whole
@@ -50,7 +49,7 @@ func (e *RowError) Error() string {
 	return at + ": " + e.Cause
 }
 
-// Intake counts the rows of a source by their fate.
+// Intake counts the rows of a source that were used and skipped.
 type Intake struct {
 	Rows int         // with an entry
 	Bad  int         // left out

@@ -16,10 +16,10 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 )
 
-// Kind marks a file of compiled lists.
+// Kind identifies files of compiled lists.
 const Kind = "gazetteer"
 
-// Header describes a file of compiled lists.
+// Header is the header of a file of compiled lists.
 type Header struct {
 	Kind    string         `json:"kind"`
 	Name    string         `json:"name,omitempty"`
@@ -36,7 +36,7 @@ type Sum struct {
 	Count uint64 `json:"count"`
 }
 
-// SourceHeader is one list that a file was made from.
+// SourceHeader describes a list from which a file was compiled.
 type SourceHeader struct {
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
@@ -73,7 +73,7 @@ const (
 	entryMask = moreBit - 1 // number of the entry; all ones is a mere prefix
 )
 
-// Found holds the entry of a form in a table.
+// Found is the entry of a form in a table.
 type Found struct {
 	Form   string // folded
 	Class  Class
@@ -81,8 +81,7 @@ type Found struct {
 	Word   int // count among common words
 }
 
-// Count returns the count of the form as one of the classes; those of several
-// are added.
+// Count returns the count of the form in the classes, summed over them.
 func (f Found) Count(classes Class) (n int) {
 	i := 0
 	for rest := f.Class; rest != 0; rest &= rest - 1 {
@@ -120,7 +119,7 @@ func (t *Table) Classes(form []byte) Class {
 	return Class(t.find(h) >> 32)
 }
 
-// Find returns what is known of a form of any number of words.
+// Find returns the entry of a form of one or more words.
 func (t *Table) Find(form string) (Found, bool) {
 	info := uint64(0)
 	h := uint64(0)
@@ -162,14 +161,14 @@ func (t *Table) All() iter.Seq[Found] {
 	}
 }
 
-// Header returns what the file says of itself.
+// Header returns the header of the file.
 func (t *Table) Header() Header { return t.header }
 
-// Fingerprint identifies the entries.
+// Fingerprint identifies the entries of the table.
 func (t *Table) Fingerprint() uint64 { return t.header.Print }
 
-// Relative returns the share that a form has of all counts of the classes,
-// and of the words of the list of common words; 0 for what it is not in.
+// Relative returns the share of a form in all counts of the classes, and in the list of common words; 0 if it is not
+// listed.
 func (t *Table) Relative(f Found, classes Class) (name, word float64) {
 	sum := uint64(0)
 	for rest := classes; rest != 0; rest &= rest - 1 {
@@ -184,7 +183,7 @@ func (t *Table) Relative(f Found, classes Class) (name, word float64) {
 	return name, word
 }
 
-// Builder collects entries for a file.
+// Builder compiles entries to a Table.
 type Builder struct {
 	entries map[string]*building // by folded form
 	words   map[string]uint64
@@ -209,15 +208,14 @@ func NewBuilder() *Builder {
 	return &Builder{entries: map[string]*building{}, words: map[string]uint64{}}
 }
 
-// Group begins a new group of lists. The counts of a form within one group are
-// added (men and women, first and second surname); between two groups, which
-// may be editions of one census, the larger one counts.
+// Group begins a group of lists. Counts of a form within a group are added (men and women, first and second surname);
+// between groups, which may be editions of one census, the larger count is used.
 func (b *Builder) Group() { b.group++ }
 
-// Source names a list for the header.
+// Source adds the description of a list to the header.
 func (b *Builder) Source(s SourceHeader) { b.sources = append(b.sources, s) }
 
-// Add takes an entry, split as Gazetteer does.
+// Add adds an entry, split into words as Gazetteer does.
 func (b *Builder) Add(e Entry) {
 	fine := fineWords(e.Form)
 	coarse := foldedWords(strings.Fields(e.Form))
@@ -247,7 +245,7 @@ func (b *Builder) add(words [][]byte, e Entry) {
 	s.counts[e.Class] = max(s.counts[e.Class], g.count)
 }
 
-// Word takes a common word with its count.
+// Word adds a common word with its count.
 func (b *Builder) Word(form string, count int) {
 	if w := joined(fineWords(form)); w != "" {
 		b.words[w] += uint64(count)
@@ -279,8 +277,7 @@ func joined(words [][]byte) string {
 	return b.String()
 }
 
-// Table compiles the entries. The same entries give the same table in
-// whatever order they came within their groups.
+// Table compiles the entries. The result does not depend on the order of entries within their groups.
 func (b *Builder) Table(name string) (*Table, error) {
 	t := &Table{header: Header{Kind: Kind, Name: name, Entries: len(b.entries), Classes: map[string]Sum{}, Sources: b.sources}}
 	if len(b.words) > 0 {
@@ -361,8 +358,8 @@ func (t *Table) Write(w io.Writer) error {
 	)
 }
 
-// LoadTable takes a table out of an opened file, which must stay open while
-// the table is used. No look-up can leave the arrays, whatever wrote the file.
+// LoadTable opens the table in f, which must stay open while the table is used. Look-ups cannot leave the arrays, even
+// in a malicious file.
 func LoadTable(f *modelfile.File) (*Table, error) {
 	t := new(Table)
 	var kind struct {
@@ -431,8 +428,8 @@ func offsets(x []uint32, last int) bool {
 	return len(x) > 0 && x[0] == 0 && int(x[len(x)-1]) == last && slices.IsSorted(x)
 }
 
-// With returns the shipped lists with the entries of the tables beside them.
-// Its fingerprint is that of all together; without tables it is Default.
+// With returns the built-in lists merged with the tables. The fingerprint covers both; without tables the result is
+// Default.
 func With(tables ...*Table) (*Gazetteer, error) {
 	if len(tables) == 0 {
 		return Default(), nil
@@ -461,8 +458,8 @@ func (g *Gazetteer) join(tables []*Table) {
 	g.print = print.Sum64()
 }
 
-// Hash returns the number by which tables find a form of one word: the same
-// for every case and spelling of accents; 0 for a form that is in no list.
+// Hash returns the hash by which tables find a one-word form, the same for every case and accents; 0 for a form that
+// can be in no list.
 func Hash(form []byte) uint64 {
 	var buf [foldRoom]byte
 	if len(form) > maxForm {

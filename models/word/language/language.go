@@ -1,7 +1,6 @@
-// Package language tells the language of a note: Spanish, Catalan, English,
-// a mixture of them, one of those whose function words stand in models/word/locale,
-// or none that can be told; and how many of its words are none that notes of those
-// at hand have. In: text and tokens. Out: pipeline.Language, pipeline.Words.
+// Package language detects the language of a note: Spanish, Catalan, English, a mixture of them, another language whose
+// function words are in models/word/locale, or unknown. It also counts how many of the note's words are unknown in the
+// known languages. It takes text and tokens and returns pipeline.Language and pipeline.Words.
 //
 // The model is a multinomial logistic regression over the words and the byte
 // trigrams of the first words of a note, hashed into [Size] buckets. Spanish
@@ -11,8 +10,8 @@
 // over accents that people leave out need the training with and without
 // accents that weights_test.go does.
 //
-// Every other language is told by its function words alone, which is enough to say
-// that a note is in none of the three: of words that these have too none counts.
+// Every other language is detected by its function words alone. That is enough to recognize notes in none of the three
+// languages; for these languages, too, unknown words are not counted.
 package language
 
 import (
@@ -76,7 +75,7 @@ func known(form uint32) bool {
 	return commonBytes[at>>3]&(1<<(at&7)) != 0
 }
 
-// CommonBit is the bit of the word with this hash in the set.
+// CommonBit returns the bit for the word with this hash in the set of common words.
 func CommonBit(form uint32) uint32 { return form * 0x9E3779B1 >> (32 - CommonBits) }
 
 // Decision thresholds, in steps of 1/Scale; chosen on held-out sentences
@@ -88,8 +87,8 @@ const (
 	mixedPart = 4         // the weaker has at least this part of the stronger
 )
 
-// Of returns the language of a text with these tokens, and what of its first
-// words is known; of a note in a language without a list of common words nothing is counted.
+// Of returns the language of a text, and counts the known and unknown ones of its first words. Words are not counted
+// for a language without a list of common words.
 func Of(text []byte, tokens []pipeline.Token) (told pipeline.Language, counted pipeline.Words) {
 	var e evidence
 	var sum uint32
@@ -207,15 +206,14 @@ func (e *evidence) language() pipeline.Language {
 	return pipeline.UnknownLanguage
 }
 
-// Word tells whether the model looks at a token: one that starts with a
-// letter.
+// Word reports whether the model uses a token: it must start with a letter.
 func Word(text []byte, t pipeline.Token) bool {
 	c := text[t.Start]
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0xC3 && c <= 0xC5
 }
 
-// Features fills dst with the buckets of a word and returns their number, and a hash of the word.
-// Case is folded; · ’ and ' keep their place, since l· and d' tell Catalan.
+// Features writes the feature buckets of a word to dst; it returns their number and a hash of the word. Case is folded;
+// · ’ and ' are kept, since l· and d' indicate Catalan.
 func Features(dst *[MaxFeatures]uint16, word []byte) (n int, form uint32) {
 	word = word[:min(len(word), maxBytes)]
 	n = 1

@@ -25,8 +25,8 @@ import (
 //go:embed *.txt
 var embedded embed.FS
 
-// A Reader takes up a line of words of a language, which is pipeline.UnknownLanguage for those of common.txt. The names of the section
-// follow its topic. It returns what is wrong with them.
+// A Reader receives a line of words with its language, pipeline.UnknownLanguage for those of common.txt, and the names
+// of the section after the topic. It returns an error if it does not accept them.
 type Reader func(l pipeline.Language, section, words []string) error
 
 // file is the words of a language.
@@ -78,8 +78,8 @@ func take(text string) error {
 	return err
 }
 
-// Read hands the lines of a topic to a table: those of the embedded files when it is called, which is when the program starts, and those of
-// each file that is added later. An embedded line that the table refuses panics.
+// Read passes the lines of a topic to a Reader: those of the embedded files now, at program start, and those of each
+// file that Add adds later. It panics if the Reader rejects an embedded line.
 func Read(topic string, read Reader) {
 	topics[topic] = append(topics[topic], read)
 	for _, f := range files {
@@ -89,8 +89,8 @@ func Read(topic string, read Reader) {
 	}
 }
 
-// Add takes up the words of one more language, or more words of one that is there. All tables change, so it is called before the first note
-// is read. The same text twice changes nothing. An error names the section and no word.
+// Add adds a file of words of a new or an existing language and passes its lines to all Readers. It must be called
+// before the first note is processed. Adding the same text twice has no effect. An error names the section and no word.
 func Add(text string) error {
 	if slices.ContainsFunc(files, func(f file) bool { return f.text == text }) {
 		return nil
@@ -147,8 +147,8 @@ func (f file) lines(do func(section, words []string) error) (err error) {
 	return err
 }
 
-// Words returns the set of the words of a section, without case and accents, and Forms as they are written there. Files that are added
-// later add to it.
+// Words returns the set of words in a section, folded to lower case without accents; Forms returns them as written.
+// Files that Add adds later extend the set.
 func Words(section string) map[string]bool {
 	return set(section, func(w string) string { return string(gazetteer.Fold(nil, []byte(w))) })
 }

@@ -1,17 +1,14 @@
-// Package morph gives the most probable part of speech of a form, and its
-// lemma, in Spanish and Catalan (BOOT §3.4.2).
+// Package morph returns the most probable part of speech and the lemma of a Spanish or Catalan word form (BOOT §3.4.2).
 //
 //	in:  a form as it stands in a note
 //	out: "NOUN" and "hospital"; "ADP+DET" and "de+el" of a contraction
 //
-// Nothing depends on the words around the form: what depends on the form alone
-// is looked up once a form and kept by the tagger (see models/tag/features). A
-// form is looked for as written, then in lower case, among the forms of the
-// treebanks; one that they do not have is judged by its longest known ending
-// among forms of the same shape, and its lemma made by the rule that most
-// forms of this ending and part of speech follow.
+// The result does not depend on the words around the form, so it is looked up once per form and cached by the tagger
+// (see models/tag/features). A form is looked up as written, then in lower case, among the forms of the treebanks. An
+// unknown form is classified by its longest known ending among forms of the same shape, and its lemma is made by the
+// most frequent rule for this ending and part of speech.
 //
-// All of this is one table of hashes, kept in one file and used where it lies.
+// All tables are one hash table, stored in one file and used in place.
 package morph
 
 import (
@@ -33,7 +30,7 @@ const (
 	KindLemma = "morph.lemma"
 )
 
-// Header describes a file.
+// Header is the header of a file.
 type Header struct {
 	Kind   string             `json:"kind"`
 	Name   string             `json:"name,omitempty"`
@@ -44,15 +41,15 @@ type Header struct {
 	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
-// Rule makes a lemma of a form: take Cut characters off its end, put Add
-// there. The form is in lower case unless Keep says otherwise, as for names.
+// Rule derives a lemma from a form: remove Cut characters from its end and append Add. The form is lower-cased first
+// unless Keep is set, as for names.
 type Rule struct {
 	Cut  int    `json:"cut,omitempty"`
 	Add  string `json:"add,omitempty"`
 	Keep bool   `json:"keep,omitempty"`
 }
 
-// Model is an opened file. It is safe for concurrent use.
+// Model is an open file. It is safe for concurrent use.
 type Model struct {
 	header Header
 	data   []byte
@@ -79,11 +76,10 @@ const (
 	spread = 0x9E3779B97F4A7C15 // makes shapes and tags differ in all bits
 )
 
-// MaxEnding is how many characters of an ending are looked at.
+// MaxEnding is the length in characters of the longest ending.
 const MaxEnding = 6
 
-// Open opens a file's content, which must stay as long as the model. Nothing
-// in it is trusted.
+// Open opens the content of a file, which must stay valid as long as the model. The content need not be trusted.
 func Open(data []byte) (*Model, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
@@ -134,10 +130,10 @@ func (m *Model) check() error {
 	return nil
 }
 
-// Header returns what the file says of itself.
+// Header returns the header of the file.
 func (m *Model) Header() Header { return m.header }
 
-// Write writes the file that Open reads.
+// Write writes a file that Open can read.
 func (m *Model) Write(w io.Writer) error {
 	_, err := w.Write(m.data)
 	return err
@@ -205,11 +201,10 @@ func Ending(form []byte, n int) []byte {
 	return form[at:]
 }
 
-// FormKey is the key of a form.
+// FormKey returns the hash of a form.
 func FormKey(form []byte) uint64 { return xxh3.HashSeed(form, seedForm) }
 
-// EndingKey is the key of an ending in one of the two tables of endings, under
-// a shape or a tag.
+// EndingKey returns the hash of an ending in one of the two tables of endings, for a shape or a part of speech.
 func EndingKey(seed uint64, under byte, end []byte) uint64 {
 	return xxh3.HashSeed(end, seed^uint64(under)*spread)
 }
@@ -237,7 +232,7 @@ func (m *Model) analysis(form, lower []byte) (tag byte, rule uint32, known bool)
 	return tag, m.byEnding(SeedEnding, tag, lower) >> 8, false
 }
 
-// Knows tells whether the treebanks have the form, as written or in lower case.
+// Knows reports whether the treebanks contain the form, as written or in lower case.
 func (m *Model) Knows(form []byte) bool {
 	_, _, known := m.analysis(form, AppendLower(nil, form))
 	return known
@@ -262,8 +257,7 @@ func (m *Model) AppendLemma(dst, form []byte) []byte {
 	return m.header.Rules[rule].Apply(dst, form, lower)
 }
 
-// Apply appends the lemma. A form that is too short for the rule is its own
-// lemma.
+// Apply appends the lemma. A form that is too short for the rule is its own lemma.
 func (r *Rule) Apply(dst, form, lower []byte) []byte {
 	from := lower
 	if r.Keep {
@@ -280,25 +274,25 @@ func (r *Rule) Apply(dst, form, lower []byte) []byte {
 	return append(append(dst, from[:at]...), r.Add...)
 }
 
-// POS is a model as the slot of a tagger's group pos.
+// POS is a model as the slot of the feature group pos.
 type POS struct{ *Model }
 
 // Value appends the part of speech of the form.
 func (p POS) Value(dst, form []byte) []byte { return p.AppendPOS(dst, form) }
 
-// Kind tells Resources.Open what to do with the data.
+// Kind returns the name by which Resources.Open recognizes the data.
 func (p POS) Kind() string { return KindPOS }
 
 // Data returns the file.
 func (p POS) Data() []byte { return p.data }
 
-// Lemma is a model as the slot of a tagger's group lemma.
+// Lemma is a model as the slot of the feature group lemma.
 type Lemma struct{ *Model }
 
 // Value appends the lemma of the form.
 func (l Lemma) Value(dst, form []byte) []byte { return l.AppendLemma(dst, form) }
 
-// Kind tells Resources.Open what to do with the data.
+// Kind returns the name by which Resources.Open recognizes the data.
 func (l Lemma) Kind() string { return KindLemma }
 
 // Data returns the file.

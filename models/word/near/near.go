@@ -1,10 +1,9 @@
-// Package near says how far two names are apart. In come a name that somebody typed and one that
-// there is, as those of options, columns and features; out comes how many letters differ, by which an
-// error can say what was probably meant.
+// Package near computes the edit distance of two names, such as a mistyped option or column and an existing one, so
+// that an error can suggest what was meant.
 package near
 
-// Distance counts the letters inserted, left out, changed or swapped with
-// their neighbour between a and b (optimal string alignment).
+// Distance returns the optimal string alignment distance of a and b: the number of letters inserted, deleted, changed
+// or swapped with their neighbour.
 func Distance[A, B ~string | ~[]byte](a A, b B) int {
 	var room [96]int
 	rows, n := room[:], len(b)+1

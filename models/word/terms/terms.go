@@ -1,17 +1,15 @@
-// Package terms finds what a clinician reads a note for: doses, drugs, values
-// of the laboratory and of signs, symptoms, diagnoses, anatomy, procedures.
+// Package terms finds clinical terms in notes: doses, drugs, values of laboratory tests and vital signs, symptoms,
+// diagnoses, anatomy, procedures.
 //
 //	in:  tokens of a note
 //	out: terms: runs of tokens of a kind
 //
-// Two things rest on it. The inverse model lets a number back in that stands
-// in a dose or a value (INV §4.3.3 has no safe number at all, and doses and
-// values are what its expert missed most, §5.2.4). And `velum prove usefulness`
-// counts which terms survive the masking.
+// It has two users. The inverse model does not mask a number in a dose or value (INV §4.3.3 has no safe numbers at all,
+// and doses and values are what its expert missed most, §5.2.4). `velum prove usefulness` counts the terms that survive
+// masking.
 //
-// Kinds of word are lists of folded forms (models/word/locale); doses
-// and values are small grammars over them. A drug of one word is known by its
-// ending, too, since INN has stems for that.
+// Kinds of words are lists of folded forms (models/word/locale); doses and values are small grammars over them. A
+// one-word drug is also recognized by its ending, since international nonproprietary names have fixed stems.
 package terms
 
 import (
@@ -49,7 +47,7 @@ func (k Kind) String() string { return kindNames[k] }
 // Kinds returns how many kinds there are, None included.
 func Kinds() int { return int(numKinds) }
 
-// A Term is a run of tokens that says something of a kind.
+// A Term is a run of tokens of one kind.
 type Term struct {
 	First, Last int32 // tokens, half open
 	Kind        Kind
@@ -79,8 +77,8 @@ var roleNames = map[string]role{
 	"dose-unit": doseUnit, "lab-unit": labUnit, "lab": labWord, "time-unit": timeUnit, "every": every, "filler": filler,
 }
 
-// words are the roles of folded forms, and stems are endings of international
-// nonproprietary names (WHO's list of stems) that no other word of a note has.
+// words maps folded forms to their roles, and stems are endings of international nonproprietary names (WHO's list of
+// stems) that no other word in notes has.
 var (
 	words = map[string]role{}
 	stems [][]byte
@@ -119,8 +117,8 @@ func stemmed(folded []byte) bool {
 	return false
 }
 
-// A Finder finds the terms of notes, one at a time. It owns scratch space and
-// is used by one goroutine. Lists may be nil.
+// A Finder finds the terms in notes, one note at a time. It has scratch space and must be used by one goroutine. Lists
+// may be nil.
 type Finder struct {
 	Lists *gazetteer.Gazetteer // whose drugs are drugs
 

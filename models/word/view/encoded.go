@@ -12,7 +12,7 @@ import (
 // percent signs (RFC 3986). In the view they stand as what they say. A piece in
 // base64 is one unit: what is found in it masks all of it.
 
-// Least letters and digits of base64 that are looked at, nine bytes, and most.
+// Limits on base64 text that is decoded: the least number of letters and digits, nine bytes, and the largest.
 const (
 	leastPacked = 12
 	mostPacked  = 1 << 14
@@ -224,9 +224,8 @@ func broken(text []byte, i int) mark {
 	return mark{}
 }
 
-// Overridden tells whether text turns round the order in which characters are
-// shown (U+202D, U+202E), also as an entity or an escape: what a person reads
-// there is not what stands there.
+// Overridden reports whether text contains a character that reverses the displayed order (U+202D, U+202E), also as an
+// entity or escape, so that a person reads something else than what is stored.
 func Overridden(text []byte) bool {
 	if bytes.Contains(text, []byte("\u202d")) || bytes.Contains(text, []byte("\u202e")) {
 		return true

@@ -1,9 +1,7 @@
-// Package view writes a note the way the stages look at it: the normalized
-// view, in which characters that look alike, have no width or are as wide as
-// two stand as the plain ones that they imitate. In comes the text of a note,
-// out come the text of its view and, for every byte of it, where in the note it
-// comes from. The note itself is never altered: what is found in the view is
-// masked in the note at the offsets that it comes from.
+// Package view makes the normalized view of a note, the text that the stages analyse: characters that imitate others by
+// their look, have no width or are as wide as two are replaced by the plain ones. It returns the text of the view and,
+// for every byte of it, the offset in the note. The note itself is not changed: spans found in the view are mapped back
+// to the note.
 //
 // An identifier with a soft hyphen or a character without width inside, in
 // full-width digits, between narrow blanks or with a Cyrillic letter reads the
@@ -28,8 +26,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Plain tells whether text is its own view. ASCII, the letters of Latin-1 and
-// its signs are, but for the no-break space, the soft hyphen and markup.
+// Plain reports whether text equals its view. This holds for ASCII and Latin-1 without no-break spaces, soft hyphens
+// and markup.
 func Plain(text []byte) bool { return latin(text) && !marked(text) }
 
 func latin(text []byte) bool {
@@ -59,10 +57,9 @@ func latin(text []byte) bool {
 	return true
 }
 
-// Append appends the view of text to dst, and to from the offset in text of
-// each of its bytes and of its end. What has no place of its own in the view
-// (characters without width, accents) belongs to the character before it, or
-// at the start of the text to the first. Bytes that are no UTF-8 stay.
+// Append appends the view of text to dst, and to from the offset in text of each byte of the view and of its end.
+// Characters without a counterpart in the view (characters without width, accents) belong to the preceding character,
+// or to the first one at the start. Invalid UTF-8 is copied.
 func Append(dst []byte, from []int32, text []byte) ([]byte, []int32) {
 	w := writer{text: text, format: formatOf(text), dst: dst, first: len(dst), from: from, origin: len(from), run: len(dst), closed: -1}
 	for w.at < len(text) {
@@ -417,7 +414,7 @@ var latinOf = func() map[rune]byte {
 	return t
 }()
 
-// The look-alikes, one below the other: Cyrillic, then Greek.
+// Look-alikes of Latin letters, one below the other: Cyrillic, then Greek.
 const (
 	latinLetters = "ABCEHIJKMOPSTXYFGVDQWaceijopsxyvhdqwlr" + "ABEHIKMNOPTXYZFaoviupkxt"
 	otherLetters = "АВСЕНІЈКМОРЅТХУҒԌѴԀԚԜасеіјорѕхуѵһԁԛԝӏг" + "ΑΒΕΗΙΚΜΝΟΡΤΧΥΖϜαονιυρκχτ"
@@ -439,9 +436,9 @@ func place(from []int32, at int32) int32 {
 	return int32(sort.Search(len(from)-1, func(k int) bool { return from[k] >= at }))
 }
 
-// BackTokens gives tokens of the view their offsets in the note, and returns them.
-// Those of one unit (a piece of base64 may say several words) are one token. A nil
-// from leaves them, here and in what follows.
+// BackTokens maps tokens from the view to the note in place, and returns them. Tokens that come from one unit of the
+// note (a piece of base64 may hold several words) become one. With a nil from they are unchanged, here and in the
+// functions below.
 func BackTokens(from []int32, tokens []pipeline.Token) []pipeline.Token {
 	if from == nil {
 		return tokens
@@ -458,7 +455,7 @@ func BackTokens(from []int32, tokens []pipeline.Token) []pipeline.Token {
 	return kept
 }
 
-// BackMatches gives matches in the view their offsets in the note.
+// BackMatches maps matches from the view to the note in place.
 func BackMatches(from []int32, matches []pipeline.Match) {
 	if from == nil {
 		return
@@ -468,8 +465,8 @@ func BackMatches(from []int32, matches []pipeline.Match) {
 	}
 }
 
-// BackSpans gives disjoint spans in the view their offsets in the note, and
-// returns them. Of two that share a ligature the first has it.
+// BackSpans maps disjoint spans from the view to the note in place, and returns them. If two share a ligature, it
+// belongs to the first.
 func BackSpans(from []int32, spans []pipeline.Span) []pipeline.Span {
 	if from == nil {
 		return spans
@@ -486,15 +483,15 @@ func BackSpans(from []int32, spans []pipeline.Span) []pipeline.Span {
 	return kept
 }
 
-// Placed is scratch space for tokens, matches and spans of a note with their offsets
-// in its view. What it returns is good until the next note.
+// Placed maps tokens, matches and spans from a note to its view. It holds scratch space; results are valid until the
+// next note.
 type Placed struct {
 	tokens  []pipeline.Token
 	matches []pipeline.Match
 	spans   []pipeline.Span
 }
 
-// Tokens returns the tokens of a note as the view has them.
+// Tokens returns the tokens of a note with offsets in its view.
 func (p *Placed) Tokens(from []int32, tokens []pipeline.Token) []pipeline.Token {
 	if from == nil {
 		return tokens
@@ -513,7 +510,7 @@ func (p *Placed) Tokens(from []int32, tokens []pipeline.Token) []pipeline.Token 
 	return p.tokens
 }
 
-// Matches returns the matches of a note as the view has them.
+// Matches returns the matches of a note with offsets in its view.
 func (p *Placed) Matches(from []int32, matches []pipeline.Match) []pipeline.Match {
 	if from == nil {
 		return matches
@@ -526,7 +523,7 @@ func (p *Placed) Matches(from []int32, matches []pipeline.Match) []pipeline.Matc
 	return p.matches
 }
 
-// Spans returns spans of a note as the view has them.
+// Spans returns the spans of a note with offsets in its view.
 func (p *Placed) Spans(from []int32, spans []pipeline.Span) []pipeline.Span {
 	if from == nil {
 		return spans

@@ -6,8 +6,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Batch is the input of one step of a network: tokens in packed rows. Lists of rows of
-// tables come as one run of numbers and where each list ends.
+// Batch is the input of one training step: tokens in packed rows (see bilstm.Packed). A list of lists is stored as one
+// array of numbers and the end of each list in it.
 type Batch struct {
 	bilstm.Packed
 	N        int     // tokens
@@ -24,13 +24,13 @@ type Batch struct {
 	Masks *Masks // nil: nothing is dropped
 }
 
-// Lists are rows of tables that a batch uses, each once.
+// Lists is a set of rows of a table that a batch uses, each once.
 type Lists struct {
 	Rows []int32
 	at   []int32 // of each row of the table, its place in Rows; -1
 }
 
-// Reset begins a list of rows of a table of n.
+// Reset empties the set for a table of n rows.
 func (l *Lists) Reset(n int) {
 	for _, r := range l.Rows {
 		l.at[r] = -1
@@ -41,7 +41,7 @@ func (l *Lists) Reset(n int) {
 	}
 }
 
-// Add returns the place of a row, new or old.
+// Add returns the position of a row in Rows, adding it if it is new.
 func (l *Lists) Add(row int32) int32 {
 	if l.at[row] < 0 {
 		l.at[row] = int32(len(l.Rows))
@@ -50,8 +50,7 @@ func (l *Lists) Add(row int32) int32 {
 	return l.at[row]
 }
 
-// Masks are the numbers that dropout multiplies by: 0, or what makes up for
-// the zeros.
+// Masks holds the factors of dropout: 0 for a dropped number, and the scale that compensates for it otherwise.
 type Masks struct {
 	Input  []float32   // [N][input]
 	Locked []float32   // [sequences][input]

@@ -1,6 +1,5 @@
-// Package layers is the arithmetic of a network that learns, forwards and backwards:
-// layers, the recurrence, the losses, and the batch that they work on. It knows no words
-// and no files.
+// Package layers implements the forward and backward passes of the network in training: layers, recurrence, losses, and
+// the batch that they work on. It knows neither words nor files.
 package layers
 
 import (
@@ -8,8 +7,8 @@ import (
 	"github.com/velum-health/velum/models/tag/bilstm"
 )
 
-// A Layer reads matrices and gives one. What it returns stays good until the
-// next call. It may look at the batch that it was made for beside its inputs.
+// A Layer computes one matrix from several. Its result is valid until the next call. Layers may also read the batch
+// that they were made for.
 type Layer interface {
 	Forward(in [][]float32) []float32
 	// Backward returns the gradients of all inputs, given that of the result,
@@ -316,8 +315,8 @@ func (b *Batch) lock(dst, x, mask []float32) {
 	}
 }
 
-// Drop is the dropout of what a layer gives, the same for all tokens of a
-// sequence (Gal and Ghahramani 2016).
+// Drop applies dropout to the output of a layer, with the same mask for all tokens of a sequence (Gal and Ghahramani
+// 2016).
 type Drop struct {
 	B      *Batch
 	Level  int // number of the layer

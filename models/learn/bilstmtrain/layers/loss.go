@@ -9,8 +9,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Loss is the last layer: what the network is to make small, a sequence of the
-// batch.
+// Loss is the last layer: it computes the objective that training minimizes, summed over the sequences of the batch.
 //
 //	in:  scores [n][stride] of tags at tokens, pairs [stride][stride] of tags behind tags; the latter not for "softmax"
 //	out: [1]
@@ -50,7 +49,7 @@ func NewLoss(b *Batch, set *pipeline.TagSet, objective string, weights []float64
 	return l
 }
 
-// Forward computes the loss and its gradients, which share all the work.
+// Forward computes the loss and, since both share most of the work, its gradients.
 func (l *Loss) Forward(in [][]float32) []float32 {
 	l.ds = zero(l.ds, len(in[0]))
 	clear(l.dpair)
@@ -85,7 +84,7 @@ func (l *Loss) transitions(pairs []float32) {
 	l.tr.Update()
 }
 
-// Backward returns what forward has found.
+// Backward returns the gradients that Forward has computed.
 func (l *Loss) Backward(in [][]float32, _ []float32) [][]float32 {
 	grads := [][]float32{l.ds}
 	if len(in) == 1 {
@@ -176,8 +175,9 @@ func (l *Loss) softmax(scores []float32, k int) (nll float64) {
 	return nll
 }
 
-// nudge is by how much the score of the least probable gold tag is moved to either side: its square is the error of the gradient.
-// Below leastProbable a tag pulls no harder, for the difference of two numbers near 1 would be noise.
+// nudge is the change of the score of the least probable gold tag in the symmetric difference that estimates the
+// gradient; the error is of order nudge². Below leastProbable the gradient is held constant, because the difference of
+// two numbers near 1 would be noise.
 const (
 	nudge         = 1e-2
 	leastProbable = 1e-9

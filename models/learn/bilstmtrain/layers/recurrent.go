@@ -225,7 +225,7 @@ func (r *Recurrent) outer(d []float32, size int, state []float32, columns, width
 	return d
 }
 
-// Running is a recurrent layer over the tokens of a batch.
+// Running is a recurrent layer bound to the tokens of a batch.
 type Running struct {
 	Recurrent
 	B *Batch

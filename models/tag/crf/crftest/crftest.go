@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline/markup"
 )
 
-// note is a marked note with its tokens.
+// Note is a note with tokens, tags and pattern matches.
 type Note struct {
 	Text    []byte
 	Tokens  []pipeline.Token
@@ -22,7 +22,8 @@ type Note struct {
 	Tags    []pipeline.Tag
 }
 
-// newNote splits at spaces; a token of "|" begins a line and is a token.
+// New makes a Note from marked text (see package markup). It splits at spaces; a token "|" begins a line and is a token
+// itself.
 func New(t testing.TB, set *pipeline.TagSet, marked string) Note {
 	t.Helper()
 	text, spans, err := markup.Parse(marked)
@@ -64,7 +65,7 @@ func Set(scheme pipeline.Scheme) *pipeline.TagSet {
 	return set
 }
 
-// toyNotes makes notes of one to three lines out of invented pieces.
+// Notes returns n notes of one to three lines made of invented phrases.
 func Notes(t testing.TB, set *pipeline.TagSet, n int, seed uint64) []Note {
 	r := rand.New(rand.NewPCG(seed, 0))
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
@@ -112,7 +113,7 @@ func Parsed(t testing.TB, text string) *features.Template {
 	return tpl
 }
 
-// toyLists is a small gazetteer.
+// Lists is a small gazetteer.
 type Lists struct{}
 
 func (Lists) Classes(form []byte) gazetteer.Class {
