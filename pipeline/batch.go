@@ -15,7 +15,7 @@ type Token struct {
 	Flags      TokenFlags
 }
 
-// TokenFlags says where a token stands, and what it is plainly made of.
+// TokenFlags describes the position of a token in its line and the kinds of its characters.
 type TokenFlags uint32
 
 const (
@@ -26,8 +26,8 @@ const (
 	Figures                              // ASCII digits alone
 )
 
-// Place returns the flags that files of tagged notes hold. Letters and Figures
-// save a stage from looking at every byte again; without them it looks.
+// Place returns the flags that files of tagged notes store. Letters and Figures are not stored; they only spare stages
+// another look at the bytes.
 func (f TokenFlags) Place() TokenFlags { return f & (LineStart | SentenceStart | Glued) }
 
 // Span is a piece of a note with a category. Offsets count bytes of the
@@ -39,7 +39,7 @@ type Span struct {
 	Source     SpanSource
 }
 
-// SpanSource says who found a span.
+// SpanSource is the stage or method that found a span.
 type SpanSource uint8
 
 const (
@@ -71,8 +71,7 @@ func ParseSpanSource(name string) (SpanSource, bool) {
 	return 0, false
 }
 
-// Match is a find of a pattern: a candidate, which resolve accepts or not.
-// Matches of a note may overlap.
+// Match is a match of a pattern, a candidate that stages/resolve accepts or rejects. Matches of a note may overlap.
 type Match struct {
 	Start, End int32
 	Score      float32
@@ -80,14 +79,14 @@ type Match struct {
 	Checked    bool     // the check digit is right
 }
 
-// HintScore is the score of a hint: a match that taggers see and that is no
-// candidate of its own. No other match has exactly this score.
+// HintScore is the score of a match that is only a feature for taggers and no candidate for a span. No other match has
+// exactly this score.
 const HintScore = 0.2
 
-// Hint tells whether the match is only a hint.
+// Hint reports whether the match is only a feature for taggers.
 func (m *Match) Hint() bool { return m.Score == HintScore }
 
-// Language of a note.
+// Language is the language of a note.
 type Language uint8
 
 const (
@@ -98,7 +97,7 @@ const (
 	MixedLanguage
 )
 
-// MaxLanguages is how many languages there may be, those of no name and of several included.
+// MaxLanguages is the largest number of languages, including unknown and mixed.
 const MaxLanguages = 16
 
 // languageNames are the codes of the languages; AddLanguage adds others.
@@ -107,7 +106,7 @@ var languageNames = []string{"", "es", "ca", "en", "mixed"}
 // String returns the code used in files and reports.
 func (l Language) String() string { return nameOf(languageNames, int(l)) }
 
-// AddLanguage returns the language of that code, a new one if there is none. It is called when the program starts.
+// AddLanguage returns the language with that code, adding it if it is new. It must be called at program start.
 func AddLanguage(code string) (Language, error) {
 	if l, ok := ParseLanguage(code); ok {
 		return l, nil
@@ -119,13 +118,15 @@ func AddLanguage(code string) (Language, error) {
 	return Language(len(languageNames) - 1), nil
 }
 
-// Languages is a set of languages, a bit each: those that a model has heard. None are Spanish and Catalan.
+// Languages is a set of languages, one bit each: those of a model's training notes. The empty set means Spanish and
+// Catalan.
 type Languages uint16
 
-// Home tells whether Spanish or Catalan is one of them, the languages whose common words are known.
+// Home reports whether the set contains Spanish or Catalan, the languages with lists of common words.
 func (s Languages) Home() bool { return s == 0 || s&(1<<Spanish|1<<Catalan) != 0 }
 
-// Foreign tells whether a note is in none of these languages, or is no running text, by its language and words.
+// Foreign reports whether a note is in none of these languages, or is no running text, judged by its language and its
+// words.
 func (s Languages) Foreign(l Language, w Words) bool {
 	if s == 0 {
 		s = 1<<Spanish | 1<<Catalan
@@ -139,12 +140,10 @@ func (s Languages) Foreign(l Language, w Words) bool {
 	return s>>l&1 == 0
 }
 
-// Words counts the words of a note that were looked at to tell its language, and
-// those of them that the languages at hand do not have.
+// Words counts the words of a note that language detection looked at, and those that no known language has.
 type Words struct{ Seen, Unknown uint8 }
 
-// Foreign tells whether most of the words are unknown, of enough to tell: the note
-// is in another language, or no text at all.
+// Foreign reports whether most of at least four words are unknown: the note is in another language, or is no text.
 func (w Words) Foreign() bool { return w.Seen >= 4 && 2*w.Unknown > w.Seen }
 
 // ParseLanguage returns the language of that code.
@@ -157,9 +156,8 @@ func ParseLanguage(code string) (Language, bool) {
 	return 0, false
 }
 
-// Batch is the unit of exchange between stages: some thousand notes as
-// columns. All columns that are filled have one value a note; Tags has one a
-// token. See the package comment for ownership.
+// Batch is the unit of exchange between stages: some thousand notes as columns. Each filled column has one value per
+// note; Tags has one per token. See the package comment for ownership.
 type Batch struct {
 	Seq   int     // number of the batch in its unit, from 0
 	First int64   // row of note 0 in the input file
@@ -214,7 +212,7 @@ type Batch struct {
 	Chosen []Choice // candidates for the selection set or for a curator
 }
 
-// Choice says what choose wants of a note.
+// Choice says whether a note was selected for training or for a curator.
 type Choice uint8
 
 const (
@@ -242,10 +240,9 @@ func ParseChoice(name string) (Choice, bool) {
 // Len returns the number of notes.
 func (b *Batch) Len() int { return b.Text.Len() }
 
-// Seen returns note i as the stages look at it, see models/word/view: its text and
-// nil, or its normalized view and, for every byte of that and its end, the
-// offset in the text that it comes from. Tokens, matches and spans count bytes
-// of the text in either case.
+// Seen returns the text of note i that the stages analyse (see models/word/view): the text itself and nil, or its
+// normalized view and, for every byte of the view and its end, the offset in the text. Offsets of tokens, matches and
+// spans refer to the text in both cases.
 func (b *Batch) Seen(i int) (text []byte, from []int32) {
 	if b.ViewFrom.Len() == b.Len() {
 		if from = b.ViewFrom.At(i); len(from) > 0 {
@@ -255,20 +252,20 @@ func (b *Batch) Seen(i int) (text []byte, from []int32) {
 	return b.Text.At(i), nil
 }
 
-// TagsOf returns the tags of note i, in step with b.Tokens.At(i).
+// TagsOf returns the tags of note i, one for each of b.Tokens.At(i).
 func (b *Batch) TagsOf(i int) []Tag {
 	return b.Tags[b.Tokens.Offsets[i]:b.Tokens.Offsets[i+1]]
 }
 
-// Quarantine marks note i with a reason, unless it has one already.
+// Quarantine sets the reason of note i unless it has one.
 func (b *Batch) Quarantine(i int, r Reason) {
 	if b.Reason[i] == Sound {
 		b.Reason[i] = r
 	}
 }
 
-// AppendRead appends note i of another batch as its reader filled it: its id, text, reason, and the columns of the
-// other batch, which b gets if it has none.
+// AppendRead appends note i of another batch as its reader filled it: id, text, reason and the columns of Extra. If b
+// has no Extra, it gets the columns of the other batch.
 func (b *Batch) AppendRead(from *Batch, i int) {
 	if len(b.Extra) == 0 {
 		for _, c := range from.Extra {
@@ -283,8 +280,8 @@ func (b *Batch) AppendRead(from *Batch, i int) {
 	}
 }
 
-// AppendTagged appends note i of another batch with what models learn from: its
-// words, tags, confidence, language and choice, and its row, under RowColumn.
+// AppendTagged appends note i of another batch with the columns that training needs: tokens, tags, confidence, language
+// and choice, and its row as column RowColumn.
 func (b *Batch) AppendTagged(from *Batch, i int) {
 	row := uint64(from.First + int64(i))
 	if rows := from.ExtraNamed(RowColumn); rows != nil && rows.Kind == Int64Column {
@@ -341,7 +338,7 @@ func (b *Batch) Reset() {
 	b.Chosen = b.Chosen[:0]
 }
 
-// Row returns where note i stands in the input file.
+// Row returns the row of note i in the input file.
 func (b *Batch) Row(i int) int64 {
 	if len(b.Rows) > 0 {
 		return b.Rows[i]
@@ -349,19 +346,17 @@ func (b *Batch) Row(i int) int64 {
 	return b.First + int64(i)
 }
 
-// RowColumn is the name of the Extra column (Int64Column) that has the rows of
-// notes that do not follow each other from First.
+// RowColumn is the name of the Extra column (Int64Column) with the rows of notes that are not consecutive from First.
 const RowColumn = "row"
 
-// SourceColumn is the name of the column of notes of an output whose rows are mixed that
-// has where each stands in its input file.
+// SourceColumn is the name of the column with the row in the input file, in an output whose rows are mixed.
 const SourceColumn = "source_row"
 
-// PartColumn is the name of the column that says in which part of an output a
-// row stands; in Extra (BytesColumn) of notes of several parts.
+// PartColumn is the name of the column that identifies the part of an output that a row belongs to; in Extra
+// (BytesColumn) if a batch has notes of several parts.
 const PartColumn = "part"
 
-// Column is a pass-through column: read fills it, write copies it.
+// Column is a column of the input that is passed through to the output.
 type Column struct {
 	Name string
 	Kind ColumnKind
@@ -378,8 +373,7 @@ type Column struct {
 	Leaves []Leaf // for NestedColumn, whose Valid, Fixed and Bytes are empty
 }
 
-// ExtraNamed returns the first pass-through column of a name that stages work
-// with; nil if there is none.
+// ExtraNamed returns the first Extra column with that name; nil if there is none.
 func (b *Batch) ExtraNamed(name string) *Column {
 	for i := range b.Extra {
 		if name != "" && b.Extra[i].Name == name && b.Extra[i].Type == "" {
@@ -389,8 +383,8 @@ func (b *Batch) ExtraNamed(name string) *Column {
 	return nil
 }
 
-// AppendText appends value i as text, numbers by their digits, without blanks
-// around; nothing if it is null or of no kind that an id has.
+// AppendText appends value i as text without surrounding blanks, numbers in decimal. It appends nothing for null and
+// for kinds that cannot be an id.
 func (c *Column) AppendText(dst []byte, i int) []byte {
 	if c == nil || i >= len(c.Valid) || !c.Valid[i] {
 		return dst
@@ -404,7 +398,7 @@ func (c *Column) AppendText(dst []byte, i int) []byte {
 	return dst
 }
 
-// Int returns value i of a column of whole numbers, dates or times.
+// Int returns value i of a column of integers, dates or timestamps.
 func (c *Column) Int(i int) int64 {
 	if c.Kind == Int32Column || c.Kind == DateColumn {
 		return int64(int32(c.Fixed[i]))
@@ -412,7 +406,8 @@ func (c *Column) Int(i int) int64 {
 	return int64(c.Fixed[i])
 }
 
-// Day returns the day of value i, counted from 1970-01-01, and how much of it has gone, where a day is so much in its unit.
+// Day returns the day of value i since 1970-01-01, and the time of the day in the column's unit; day is the length of a
+// day in that unit.
 func (c *Column) Day(i int, day int64) (days, rest int64) {
 	v := c.Int(i)
 	if days = v / day; v%day < 0 {
@@ -421,7 +416,7 @@ func (c *Column) Day(i int, day int64) (days, rest int64) {
 	return days, v - days*day
 }
 
-// ColumnKind is how the values of a pass-through column stand in memory.
+// ColumnKind is the type of the values of a pass-through column in memory.
 type ColumnKind uint8
 
 const (
@@ -436,9 +431,8 @@ const (
 	NestedColumn    // lists, maps, structs; has a Type
 )
 
-// Leaf is a leaf of a nested column, with repetition and definition levels as
-// in Parquet: those of note i are [Rows[i], Rows[i+1]), and its first value
-// that is not null is number Starts[i].
+// Leaf holds the values of a leaf of a nested column with their repetition and definition levels as in Parquet. The
+// levels of note i are [Rows[i], Rows[i+1]), and its first non-null value has index Starts[i].
 type Leaf struct {
 	Full         byte // definition level of a value that is not null
 	Width        int  // bytes of a value; 0: any number
@@ -447,7 +441,7 @@ type Leaf struct {
 	Values       Bytes // that are not null: byte strings as they are, numbers in little endian, a byte a boolean
 }
 
-// End ends the levels of a note.
+// End ends the levels of the current note.
 func (l *Leaf) End() {
 	if len(l.Rows) == 0 {
 		l.Rows, l.Starts = append(l.Rows, 0), append(l.Starts, 0)

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// Category is a kind of personal health information. The
-// list is closed but for the label sets of a house (AddLabels); the names are used in configuration, files and reports.
+// Category is a kind of personal health information. The list is fixed, except for the label sets that an institution
+// adds (AddLabels); the names appear in configuration, files and reports.
 type Category uint8
 
-// None is no category: text that is not PHI.
+// None is the category of text that is no PHI.
 const None Category = 0
 
-// ErrCategory says that no label set has a category of that name: often the file
-// of a house's own labels was not given.
+// ErrCategory is returned for a name that is in no label set, often because the file of the institution's own labels
+// was not given.
 var ErrCategory = errors.New("unknown category")
 
-// LabelSet is the categories of one annotation scheme or of one kind of
-// model, in the order in which its tags count them.
+// LabelSet lists the categories of one annotation scheme or one kind of model, in the order of its tags.
 type LabelSet struct {
 	Name       string
 	Categories []Category
 }
 
-// First returns the first of the names that is a category of the set, None if none is.
+// First returns the first of the names that is a category of the set, or None.
 func (s *LabelSet) First(names ...string) Category {
 	for _, name := range names {
 		for _, c := range s.Categories {
@@ -84,15 +83,15 @@ func init() {
 	}
 }
 
-// A NewCategory is a category that no built-in label set has.
+// A NewCategory is a category that is in no built-in label set.
 type NewCategory struct {
 	Name string
 	Kind Kind
 }
 
-// AddLabels adds a label set of a house: its categories, in the order of its
-// tags, of which those of new names join the list. It is called before anything
-// that counts categories is made. To add the same set again changes nothing.
+// AddLabels adds the label set of an institution: its categories in the order of its tags; new names are added to the
+// list of categories. It must be called before tables indexed by category are made. Adding the same set again has no
+// effect.
 func AddLabels(name string, categories []NewCategory) error {
 	if old := labelSets[name]; old != nil {
 		same := len(old.Categories) == len(categories)

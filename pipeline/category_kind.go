@@ -2,8 +2,8 @@ package pipeline
 
 import "strings"
 
-// Kind groups the categories of any scheme into the groups of the i2b2
-// guidelines. What a stage does by what a category means it does by its kind.
+// Kind is a group of categories according to the i2b2 guidelines. Stages that depend on the meaning of a category use
+// its kind.
 type Kind uint8
 
 // The kinds of categories.
@@ -74,5 +74,5 @@ func init() {
 	}
 }
 
-// Kind returns what the category is of.
+// Kind returns the kind of the category.
 func (c Category) Kind() Kind { return kindOf[c.String()] }

@@ -19,7 +19,7 @@ func (b *Bytes) Append(v []byte) {
 	b.End()
 }
 
-// End closes the value whose bytes were appended to Data since the last one.
+// End ends the value whose bytes have been appended to Data.
 func (b *Bytes) End() {
 	if len(b.Offsets) == 0 {
 		b.Offsets = append(b.Offsets, 0)
@@ -51,7 +51,7 @@ func (l *List[T]) Append(items ...T) {
 	l.End()
 }
 
-// End closes the list whose items were appended to Items since the last one.
+// End ends the list whose items have been appended to Items.
 func (l *List[T]) End() {
 	if len(l.Offsets) == 0 {
 		l.Offsets = append(l.Offsets, 0)

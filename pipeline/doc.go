@@ -1,4 +1,4 @@
-// Package pipeline is the vocabulary and the pump of velum.
+// Package pipeline defines the types that all stages share (batches, spans, categories, tags), and runs the stages.
 //
 //	Parquet ─> read ─> tokenize ─> tag ─> resolve ─> mask ─> verify ─> choose ─> write ─> parts
 //	            ▲                                                                  │
@@ -10,11 +10,11 @@
 // and no allocation per note. The fields of a Batch stand in the order in which
 // the stages fill them, so the type is the drawing of the flow.
 //
-// Ownership: a Batch has one owner at a time. Sending it on a channel gives
-// it away. A stage fills its own group of fields and changes none above them.
+// Ownership: a Batch has one owner at a time; sending it on a channel transfers the ownership. A stage fills its own
+// group of fields and changes no earlier ones.
 //
-// Back-pressure: [Run] makes a fixed number of batches that go round. Nothing
-// can pile up, memory is bounded by construction.
+// Back-pressure: [Run] makes a fixed number of batches, which are reused. So memory is bounded, and a slow stage slows
+// the others down.
 //
 // Errors: a stage that cannot vouch for one note sets [Batch.Reason] for that
 // note, and the note ends in quarantine; a stage returns an error only when

@@ -1,8 +1,7 @@
 package pipeline
 
-// Reason says why a note goes to quarantine. The codes are part of the file
-// format: they are written to quarantine parts and reports, and never change
-// their meaning.
+// Reason is the reason why a note is in quarantine. The codes are part of the file format: they are written to
+// quarantine parts and reports and never change their meaning.
 type Reason uint8
 
 const (

@@ -16,36 +16,33 @@ type Source interface{ Next(b *Batch) error }
 // A Sink takes a finished batch. It may not keep it.
 type Sink interface{ Put(b *Batch) error }
 
-// A Step is one named stage. New is called once a worker and returns that
-// worker's function with its own scratch space, so that no locks are needed.
+// A Step is one named stage. New is called once per worker and returns a function with scratch space of its own, so
+// that no locks are needed.
 type Step struct {
 	Name    string
 	Workers int // 0 means 1; each works on a whole batch, order is kept
 	New     func() func(b *Batch) error
 }
 
-// Run moves every batch of src through steps, in order, into dst. Each step
-// has a goroutine for every worker. The first error stops the line, everything
-// is drained, and that error is returned; a cancelled ctx does the same with
-// its cause. Batches reach dst in the order in which src filled them.
+// Run moves every batch of src through steps, in order, into dst. Each step has one goroutine per worker. After the
+// first error no further batch is started, the batches in progress are drained, and the error is returned; a cancelled
+// ctx has the same effect, with its cause as error. Batches reach dst in the order of src.
 //
-// Only a fixed number of batches exists: one for every worker and one for
-// every place between two steps. They go round, so that memory is bounded and
-// a slow step holds back the ones before it.
+// There is a fixed number of batches, which are reused: one for each worker and one between every two steps. So memory
+// is bounded, and a slow step slows down the ones before it.
 func Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
 	return new(Pump).Run(ctx, src, steps, dst, stats)
 }
 
-// A Pump keeps the batches of one run for the next: units follow each other,
-// and new batches for each are tens of megabytes of garbage and page faults.
-// The zero value is ready; its runs follow each other.
+// A Pump keeps the batches of one run for the next, because new batches for each unit would cost tens of megabytes of
+// garbage and page faults. The zero value is ready. Its runs must not overlap.
 type Pump struct{ kept []*Batch }
 
 // keptBytes is the text for which a batch has room at most if it is kept. A
 // long note makes larger ones, which are given up when its unit is done.
 const keptBytes = 1 << 20
 
-// Run is [Run] with the batches of the last one.
+// Run is [Run], reusing the batches of the previous run.
 func (p *Pump) Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
 	group, ctx := errgroup.WithContext(ctx)
 	l := &line{ctx: ctx, group: group, stats: stats}
@@ -83,8 +80,8 @@ func (p *Pump) Run(ctx context.Context, src Source, steps []Step, dst Sink, stat
 	return nil
 }
 
-// Each does n things that have no notes on so many workers, whose work it makes once for each, and gives what comes
-// of them to take, in order.
+// Each performs n numbered tasks on several workers and passes their results to take in order. work is called once per
+// worker and returns its function.
 func Each[T any](ctx context.Context, n, workers int, work func() func(k int) (T, error), take func(k int, done T) error) error {
 	done := make([]T, n)
 	step := Step{Name: "each", Workers: workers, New: func() func(*Batch) error {

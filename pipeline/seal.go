@@ -2,11 +2,9 @@ package pipeline
 
 import "github.com/zeebo/xxh3"
 
-// Seal marks note i as verified: what its masked text is now may be written.
-// Verify alone calls it, and restore, which puts a document in place of the masked text of
-// a note. A seal is a hash of the masked text and the note's
-// row, so that a stage that is missing, that failed without a word, or that
-// came behind verify and changed the text leaves a note that write refuses.
+// Seal marks the current masked text of note i as verified, so that it may be written. Only stages/verify calls it, and
+// stages/restore after replacing the masked text by a document. The seal is a hash of the masked text and the row; if
+// verify is missing, fails silently, or is followed by a change of the text, the note is refused when it is written.
 func (b *Batch) Seal(i int) {
 	for len(b.Seals) < b.Len() {
 		b.Seals = append(b.Seals, 0)
@@ -14,7 +12,7 @@ func (b *Batch) Seal(i int) {
 	b.Seals[i] = b.seal(i)
 }
 
-// Sealed tells whether the masked text of note i is the one that was verified.
+// Sealed reports whether the masked text of note i is the one that was verified.
 func (b *Batch) Sealed(i int) bool {
 	return i < len(b.Seals) && b.Seals[i] != 0 && b.Seals[i] == b.seal(i)
 }

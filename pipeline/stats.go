@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Stats counts what each step did. A nil *Stats counts nothing, so that
-// callers never ask.
+// Stats counts the batches, notes and time of each step. All methods accept a nil *Stats, which counts nothing.
 type Stats struct {
 	mu    sync.Mutex
 	steps []stepStats
@@ -37,8 +36,7 @@ func (s *Stats) add(name string, notes int, d time.Duration) {
 	s.steps = append(s.steps, stepStats{Name: name, Batches: 1, Notes: notes, Busy: d})
 }
 
-// Steps returns a copy of the counts, in the order in which steps first
-// finished a batch.
+// Steps returns a copy of the counts, in the order in which the steps first finished a batch.
 func (s *Stats) Steps() []stepStats {
 	if s == nil {
 		return nil

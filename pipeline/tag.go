@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Tag is the tag of one token, a dense small integer that indexes score rows.
-// What it means depends on the TagSet. O is 0 in every set.
+// Tag is the tag of one token, a small integer that indexes rows of scores. Its meaning depends on the TagSet. O is 0
+// in every set.
 type Tag uint8
 
 // O is the tag of a token outside every span.
 const O Tag = 0
 
-// Scheme is the way spans are written as tags.
+// Scheme is the encoding of spans as tags: BIO or BIOESU.
 type Scheme uint8
 
 const (
@@ -39,8 +39,8 @@ func ParseScheme(name string) (Scheme, error) {
 	return 0, fmt.Errorf("unknown tag scheme %q; known: BIO, BIOESU", name)
 }
 
-// TagSet is the tags of a scheme over some categories: tag 0 is O, then for
-// category k (from 0) come B, I (BIO) or B, I, E, S (BIOESU).
+// TagSet lists the tags of a scheme for some categories: tag 0 is O, then for category k (from 0) come B, I (BIO) or B,
+// I, E, S (BIOESU).
 type TagSet struct {
 	Scheme     Scheme
 	Categories []Category
@@ -63,8 +63,7 @@ func (s *TagSet) roles() int {
 	return 2
 }
 
-// TagSetKey is the key of the metadata under which a file of tagged notes says
-// what its tags are, as TagSet.String writes it.
+// TagSetKey is the metadata key of a file of tagged notes for its tag set, as TagSet.String writes it.
 const TagSetKey = "velum.tagset"
 
 // String returns the scheme and the categories: "BIO PERSON LOCATION".
@@ -77,7 +76,7 @@ func (s *TagSet) String() string {
 	return b.String()
 }
 
-// ParseTagSet is the inverse of TagSet.String. Its errors quote nothing.
+// ParseTagSet is the inverse of TagSet.String. Its errors do not quote the text.
 func ParseTagSet(text string) (*TagSet, error) {
 	scheme, names, _ := strings.Cut(text, " ")
 	var s TagSet
@@ -176,9 +175,8 @@ func (s *TagSet) Encode(tags []Tag, tokens []Token, spans []Span) {
 	}
 }
 
-// Decode appends the spans that the tags write over the tokens. A stray
-// inside or end tag opens a span: a hidden word too many is better than a
-// name too few. Spans never cross a line start.
+// Decode appends the spans that the tags encode. An inside or end tag without a beginning opens a span, because a
+// hidden word too many is better than a name too few. Spans never cross the start of a line.
 func (s *TagSet) Decode(dst []Span, tokens []Token, tags []Tag) []Span {
 	open := -1 // index in dst of the span that may go on
 	for i, t := range tags {
@@ -196,8 +194,8 @@ func (s *TagSet) Decode(dst []Span, tokens []Token, tags []Tag) []Span {
 	return dst
 }
 
-// GoesOn tells whether tag b directly behind tag a, in the same line, goes on
-// in a's span, as Decode reads them; MayFollow says which tags a model writes.
+// GoesOn reports whether tag b directly after tag a, in the same line, continues the span, as Decode reads tags;
+// MayFollow tests which tags a model may write.
 func (s *TagSet) GoesOn(a, b Tag) bool {
 	if a == O || s.Starts(b) || s.Category(a) != s.Category(b) {
 		return false
@@ -214,8 +212,7 @@ func (s *TagSet) index(c Category) int {
 	return -1
 }
 
-// Legal returns the tags of a piece of a note as a note of its own would have them: no span
-// begins before it or ends behind it.
+// Legal returns the tags of a part of a note so that no span continues from before it or beyond it.
 func (s *TagSet) Legal(tokens []Token, tags []Tag) []Tag {
 	legal := make([]Tag, len(tags))
 	s.Encode(legal, tokens, s.Decode(nil, tokens, tags))
@@ -238,7 +235,7 @@ func (s *TagSet) Count(tags []Tag) (spans, tokens map[string]int) {
 	return spans, tokens
 }
 
-// Like returns the tag that has the name of a tag of another set, -1 if there is none.
+// Like returns the tag with the same name as a tag of another set; -1 if there is none.
 func (s *TagSet) Like(of *TagSet, tag int) int {
 	for t := range s.Len() {
 		if s.Name(Tag(t)) == of.Name(Tag(tag)) {

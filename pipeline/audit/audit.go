@@ -1,23 +1,20 @@
-// Package audit keeps the log that says who let velum do what, one JSON object
-// a line. Every line holds the SHA-256 of the line before it, so none can be
-// changed, removed, inserted or moved without a trace; the hash of the last
-// line, the head, stands for all of them and can be noted elsewhere. Every line
-// also ends in a SHA-256 of itself ("sum"), which tells a line that was changed
-// from one whose neighbour was.
+// Package audit keeps the audit log: who did what with velum, one JSON object per line. Every line holds the SHA-256 of
+// the line before it, so that no line can be changed, removed, inserted or moved unnoticed. The hash of the last line,
+// the head, stands for the whole log and can be noted elsewhere. Every line also ends in a SHA-256 of itself ("sum"),
+// which shows whether a line itself or its neighbour was changed.
 //
 //	{"n":2,"prev":"5e1c…","time":"2026-01-02T03:04:05Z","uid":990,"user":"velum","event":"unit",…,"sum":"9af0…"}
 //
-// prev is what sha256sum prints for the line before, its newline included:
+// prev is the output of sha256sum for the line before, including its newline:
 //
 //	tail -n 1 audit.jsonl | sha256sum        # the head
 //
-// A chain without a secret cannot show that somebody rewrote the whole file,
-// or cut off its last lines: the noted head does.
+// A hash chain without a secret cannot reveal that somebody has rewritten the whole file or cut off its last lines;
+// comparing with the noted head does.
 //
-// The log is of another kind than all else in an output tree: it says when and
-// by whom, so it is never the same twice and no manifest lists it. It stands in
-// a folder of the private tree whose name begins with "_", which recovery
-// leaves alone, and [commit.Check] reads its chain in place of a checksum.
+// Unlike all else in an output tree, the log holds times and users, so it differs between equal runs and no manifest
+// lists it. It is in a folder of the private tree whose name begins with "_", which recovery does not touch, and
+// [commit.Check] verifies its chain instead of a checksum.
 package audit
 
 import (
@@ -43,10 +40,10 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Name is where the log of a tree stands, below its private tree.
+// Name is the path of the log below the private tree.
 const Name = auditDir + "/audit.jsonl"
 
-// LogIn is where the log of a private tree stands.
+// LogIn returns the path of the log of a private tree.
 func LogIn(private string) string { return filepath.Join(private, filepath.FromSlash(Name)) }
 
 const (
@@ -54,8 +51,7 @@ const (
 	fileMode = 0o600 // its owner's alone, as all of a tree is
 )
 
-// Entry is one thing that was done. Nothing in it may be text or the id
-// of a note, or a path, which can name a month.
+// Entry is one event in the log. It must not hold text or the id of a note, nor a path, which can name a month.
 type Entry struct {
 	Event  string         `json:"event"`                    // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), stand (what singles somebody out and somebody who read it lets stand), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
 	Run    string         `json:"run,omitempty"`            // name of the plan
@@ -80,7 +76,7 @@ type Entry struct {
 	Stand    []uint64   `json:"stand,omitempty"`    // of a stand: hashes of places, see LetStand
 }
 
-// Of returns an entry that names the plan.
+// Of returns an entry for an event of the planned run.
 func Of(p *commit.Planned, event string) Entry {
 	return Entry{Event: event, Run: p.Run, Config: p.Config, Model: p.Model, Key: p.Key}
 }
@@ -115,13 +111,13 @@ const (
 	auditWait    = 10 * time.Second
 )
 
-// Append adds entries to a log: see Writer.
+// Append appends entries to a log; see Writer.Append.
 func Append(name string, entries ...Entry) (head string, err error) {
 	return NewWriter(name).Append(entries...)
 }
 
-// A Writer adds to a log. It remembers where the log ended, so that nothing is read
-// again unless somebody else has added to it.
+// A Writer appends to a log. It remembers where the log ended, so that the log is read again only if another process
+// has appended to it.
 type Writer struct {
 	name string
 	made bool // name is durable
@@ -129,16 +125,15 @@ type Writer struct {
 	tail auditTail
 }
 
-// NewWriter returns the writer of a log. The log is made if it is not there.
+// NewWriter returns a writer for the log with that path, which is created if it does not exist.
 func NewWriter(name string) *Writer { return &Writer{name: name} }
 
-// Append adds entries to the log, makes them durable, and returns the hash
-// of the last line. Several processes may add to one log: each waits for the others.
+// Append appends entries, syncs them to disk, and returns the hash of the last line. Several processes may append to
+// one log; each waits for the others.
 //
-// A line that a crash has torn is not cut off: the next line records how many
-// bytes it has and their hash. Errors: *LockedError when another process does
-// not let go of the log, *IntegrityError when its last line was changed or it
-// is no audit log; nothing is added then.
+// An incomplete line left by a crash is not removed: the next line records its length and hash. The error is a
+// *LockedError if another process holds the log for too long, and an *IntegrityError if the last line was changed or
+// the file is no audit log; then nothing is appended.
 func (w *Writer) Append(entries ...Entry) (head string, err error) {
 	if !w.made {
 		if err := durable.MkdirAll(durable.OS, filepath.Dir(w.name)); err != nil {
@@ -306,7 +301,7 @@ func (t *auditTail) recover() ([]byte, error) {
 // whether bytes are read again that were read before (Past.Due).
 var now = time.Now
 
-// UserName is the name of who runs this, "" if the machine has none.
+// UserName returns the name of the user who runs the process; "" if the machine knows none.
 var UserName = sync.OnceValue(func() string {
 	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
 	if err != nil {
@@ -351,7 +346,7 @@ func parseAuditLine(line []byte) (l auditLine, ok bool) {
 	return l, json.Unmarshal(body, &l) == nil && l.N > 0
 }
 
-// Finding is one place where a log is not as it was written.
+// Finding is a line at which a log differs from what was written.
 type Finding struct {
 	Line  int    `json:"line"` // in the file, from 1
 	Kind  string `json:"kind"` // changed, removed, inserted, torn
@@ -369,14 +364,14 @@ type Report struct {
 	Findings  []Finding `json:"findings"`
 }
 
-// Past sums up the earlier runs of a log.
+// Past summarizes the runs recorded in a log.
 type Past struct {
 	Units   map[string]bool // names of the units, and of the logs of shares, that have a line
 	Checked time.Time       // the last time that every byte of the output was compared with its manifest
 	Last    time.Time       // of the last line
 }
 
-// ReadPast reads a log. One that is not there says nothing.
+// ReadPast reads a log; a missing log gives an empty Past.
 func ReadPast(name string) (*Past, error) {
 	past := &Past{Units: map[string]bool{}}
 	err := Each(name, func(l *Line) {
@@ -393,14 +388,14 @@ func ReadPast(name string) (*Past, error) {
 	return past, nil
 }
 
-// Due tells whether it is so long since the last check, by the times of the log alone.
-// It is due if there was none, and if the clock has been set back; less than 0 is never.
+// Due reports whether the last check of the output is at least after ago, by the times in the log. It is also due if
+// there was no check or if the clock was set back. With a negative after it is never due.
 func (p *Past) Due(after time.Duration) bool {
 	since := p.Last.Sub(p.Checked)
 	return after >= 0 && (p.Checked.IsZero() || since < 0 || since >= after)
 }
 
-// Open opens a log for Verify, and waits for who is adding to it.
+// Open opens a log for Verify, after waiting for any process that is appending.
 func Open(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -412,7 +407,7 @@ func Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// InTree are the files of a tree that vouch for themselves, for [commit.Check].
+// InTree lists the files of a tree that are verified by their own hashes instead of a manifest, for [commit.Check].
 var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: EvidenceDir + "/*", Sound: soundEvidence}, {Name: forgottenName, Sound: soundForgotten}}
 
 // sound tells whether the chain of a log has no flaw, or the log is not there.

@@ -27,10 +27,9 @@ type chain struct {
 
 type brokenLine struct{ sealed, ended bool } // it ends as a whole line does, right or not; in a newline
 
-// Verify reads a log and names every line that was changed, removed or
-// inserted: one that was moved is removed in one place and inserted in another. head, if not empty, is the hash of a line as it
-// was noted elsewhere: the log must still have it. An error says that the log could not
-// be read.
+// Verify reads a log and reports every line that was changed, removed or inserted; a moved line is removed in one place
+// and inserted in another. If head is not empty, the log must contain a line with that hash, as noted elsewhere. The
+// error is from reading the log.
 func Verify(r io.Reader, head string) (*Report, error) {
 	c := chain{report: Report{Recovered: []int{}, Findings: []Finding{}}, torn: sha256.New()}
 	lines, noted := newAuditScanner(r), 0

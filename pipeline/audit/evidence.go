@@ -12,13 +12,11 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// EvidenceDir is the folder of a private tree with the dossiers that were made of its
-// output (`velum evidence`). They say when and by whom, so that no manifest lists them:
-// the log does, in a line of its own for each, and another when it is signed.
+// EvidenceDir is the folder of a private tree with the dossiers of its output (`velum evidence`). Dossiers hold times
+// and users, so no manifest lists them; the log records each, and each signature, in a line.
 const EvidenceDir = "_evidence"
 
-// Evidence are the files of a dossier, by the SHA-256 of each. A file's name begins
-// with ID and ends as the fields are called below.
+// Evidence names the files of a dossier by their SHA-256. A file name consists of ID and the name of the field below.
 type Evidence struct {
 	Record    string `json:"record_sha256"`              // .json
 	Page      string `json:"page_sha256"`                // .html
@@ -27,7 +25,7 @@ type Evidence struct {
 	By        string `json:"by,omitempty"`               // who signed
 }
 
-// ID names a dossier by its record.
+// ID returns the id of the dossier, a prefix of the digest of its record.
 func (e *Evidence) ID() string { return e.Record[:min(16, len(e.Record))] }
 
 // Files returns the SHA-256 of each file, by name.
@@ -39,7 +37,7 @@ func (e *Evidence) Files() map[string]string {
 	return all
 }
 
-// Line is an entry as it stands in a log.
+// Line is an entry as read from a log.
 type Line struct {
 	Entry
 	N    int64
@@ -48,7 +46,7 @@ type Line struct {
 	Torn bool   // it records a line that a crash tore
 }
 
-// Each calls do with every sound line of a log, in order. A log that is not there has none.
+// Each calls do with every valid line of a log, in order. A missing log has none.
 func Each(name string, do func(*Line)) error {
 	f, err := Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

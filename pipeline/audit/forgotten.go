@@ -24,7 +24,8 @@ const forgottenName = "_forgotten"
 
 const forgottenFormat = "velum.forgotten/2"
 
-// Forgotten are the patients whose notes are left out of an output.
+// Forgotten holds the patients whose notes are left out of an output, because they were forgotten or because they
+// object.
 type Forgotten struct {
 	Set      *patientid.Set // taken out by `velum run forget --patient`
 	Objected *patientid.Set // in a list of --exclude of this run or of an earlier one
@@ -48,9 +49,8 @@ func newForgotten(secret []byte) *Forgotten {
 	return &Forgotten{secret: secret, Set: patientid.NewSet(hash), Objected: patientid.NewSet(hash)}
 }
 
-// ReadForgotten reads who was forgotten or objected in a private tree; nobody, if it has
-// no such file. A file that is not whole is an *durable.IntegrityError: nobody must come
-// back because of it. A nil d means durable.OS.
+// ReadForgotten reads the patients who were forgotten or objected from a private tree; none if the file does not exist.
+// An incomplete file is a *durable.IntegrityError, because it could bring a patient back. A nil d means durable.OS.
 func ReadForgotten(d durable.FS, private string) (*Forgotten, error) {
 	if d == nil {
 		d = durable.OS
@@ -114,7 +114,7 @@ func (f *Forgotten) Write(d durable.FS, private string) error {
 	return durable.WriteFile(d, filepath.Join(private, forgottenName), data)
 }
 
-// Object adds a patient who objects, and tells whether that is new.
+// Object adds a patient who objects, and reports whether the patient is new.
 func (f *Forgotten) Object(form []byte) bool {
 	if len(form) == 0 || f.Objected.Has(form) {
 		return false
@@ -123,16 +123,15 @@ func (f *Forgotten) Object(form []byte) bool {
 	return true
 }
 
-// TakeBack removes a patient, who neither objects nor is forgotten any more, and tells
-// whether there was one.
+// TakeBack removes a patient from both sets, and reports whether the patient was in one.
 func (f *Forgotten) TakeBack(form []byte) bool {
 	was := f.Set.Has(form) || f.Objected.Has(form)
 	f.Set, f.Objected = f.Set.Without(form), f.Objected.Without(form)
 	return was
 }
 
-// Mark names a patient in the audit log: who has the id and the key finds it there,
-// nobody else. key is that of the house, nil for that of the file.
+// Mark returns a pseudonym of a patient for the audit log, an HMAC: only somebody with the patient's id and the key can
+// find it. key is the institution's key; nil uses the secret in the file.
 func (f *Forgotten) Mark(key, form []byte) string {
 	if key == nil {
 		key = f.secret

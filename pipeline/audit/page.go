@@ -10,8 +10,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// PageName is where the page of the last run stands, below the private tree:
-// beside the log, since it says when and by which run, as that does.
+// PageName is the path of the last run's page below the private tree. It is beside the log, because like the log it
+// holds the time and the name of the run.
 const PageName = auditDir + "/report.html"
 
 const (
@@ -20,8 +20,7 @@ const (
 	sealLength = len(sealOpens) + 2*sha256.Size + len(sealEnds)
 )
 
-// SealPage returns a page that vouches for itself: its last line has the
-// SHA-256 of all before it.
+// SealPage appends a line with the SHA-256 of the page, by which the page can be verified.
 func SealPage(page []byte) []byte {
 	sum := sha256.Sum256(page)
 	return append(bytes.Clone(page), sealOpens+hex.EncodeToString(sum[:])+sealEnds...)

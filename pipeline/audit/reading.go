@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Reading counts the finds of people who read a random sample of an output.
+// Reading holds the results of people who read a random sample of an output to look for missed identifiers.
 type Reading struct {
 	Read   int64  `json:"read"`             // notes
 	Leaks  int64  `json:"leaks"`            // of them, with something left
@@ -33,14 +33,14 @@ type Reading struct {
 	Samples []Stratum `json:"-"` // of readings that were joined the strata as each was read; no bound may be taken of them
 }
 
-// Extent is the masked parts that a sample was drawn of. A reading is valid for them as long as all of
-// them stand in the output, whatever months come beside them.
+// Extent lists the masked parts that a sample was drawn from. A reading is valid for an output as long as it holds all
+// of these parts; new months do not invalidate it.
 type Extent struct {
 	Output string   `json:"output,omitempty"` // digest of the parts
 	Parts  []string `json:"parts,omitempty"`  // of each the first 16 digits of its SHA-256, sorted
 }
 
-// ExtentOf is the extent of the masked parts of the units that in lets in; nil lets all in.
+// ExtentOf returns the extent of the masked parts for which in is true; a nil in selects all.
 func ExtentOf(m *commit.Manifest, in func(part string) bool) (e Extent) {
 	var sums []string
 	for i := range m.Units {
@@ -58,27 +58,27 @@ func ExtentOf(m *commit.Manifest, in func(part string) bool) (e Extent) {
 
 func short(sum string) string { return sum[:min(16, len(sum))] }
 
-// Has tells whether a masked part belongs to the extent.
+// Has reports whether the extent contains a masked part.
 func (e *Extent) Has(part string) bool {
 	_, has := slices.BinarySearch(e.Parts, short(part))
 	return has
 }
 
-// In tells whether all parts of the extent stand in the output as they were. An extent without a list of parts is
+// In reports whether all parts of the extent are in the output unchanged. An extent without a list of parts stands for
 // a whole output.
 func (e *Extent) In(m *commit.Manifest) bool {
 	whole := ExtentOf(m, nil)
 	return e.Output == whole.Output || len(e.Parts) > 0 && !slices.ContainsFunc(e.Parts, func(p string) bool { return !whole.Has(p) })
 }
 
-// Judgement records which of several readings of one output holds, and who decided it, by name.
+// Judgement records which of several readings of an output is valid, who decided that, and why.
 type Judgement struct {
 	By   string `json:"by"`
 	Line int64  `json:"line"` // of the log, with the reading that stands
 	Why  string `json:"why"`
 }
 
-// Recorded is a reading as a log has it.
+// Recorded is a reading as found in a log.
 type Recorded struct {
 	*Reading
 	Line   int64
@@ -86,7 +86,7 @@ type Recorded struct {
 	Judged *Judgement // that does not let it stand; nil: none
 }
 
-// Readings returns all readings of a log, in order, and what was judged of them.
+// Readings returns all readings in a log, in order, with the judgements on them.
 func Readings(name string) (all []Recorded, err error) {
 	err = Each(name, func(l *Line) {
 		if l.Read != nil && l.Read.Read > 0 {
@@ -108,7 +108,7 @@ func Readings(name string) (all []Recorded, err error) {
 	return all, err
 }
 
-// Places returns the places of a log that somebody who read them lets stand though they single somebody out.
+// Places returns the places with rare facts that a person has read and accepted, as recorded in a log.
 func Places(name string) (all map[uint64]bool, err error) {
 	all = map[uint64]bool{}
 	return all, Each(name, func(l *Line) {
@@ -118,7 +118,7 @@ func Places(name string) (all map[uint64]bool, err error) {
 	})
 }
 
-// LetStand adds places to a log, those that it does not have. A line has so many that it stays below its bound.
+// LetStand records accepted places in a log, except those that it has already, in lines of limited length.
 func LetStand(name string, places []uint64) error {
 	known, err := Places(name)
 	if err != nil {
@@ -133,9 +133,8 @@ func LetStand(name string, places []uint64) error {
 	return nil
 }
 
-// Standing is the reading that counts of an output: nil if there is none, and the newest one, of another
-// Output, if none of them is valid any more. Readings of several months, of which each has a sample of its own, make
-// one: see joined.
+// Standing returns the valid reading of an output. It joins readings of several months that have samples of their own
+// (see joined). If none is valid any more it returns the newest one, whose Output differs; nil if there is none.
 func Standing(all []Recorded, m *commit.Manifest) *Reading {
 	var valid []*Reading
 	for k := range all {
@@ -260,8 +259,8 @@ func (r *Recorded) continues(earlier *Recorded) bool {
 		!slices.ContainsFunc(earlier.Readers, func(x Reader) bool { return x.Journal == "" || !slices.Contains(r.Before, x.Journal) })
 }
 
-// Stratum is one of the parts of an output that a sample was drawn from: the notes of
-// some bins of doubt (models/tag/calibrate), [From, To).
+// Stratum is a part of an output from which a sample was drawn: the notes whose doubt is in the bins [From, To)
+// (models/tag/calibrate).
 type Stratum struct {
 	From  int   `json:"doubt_from"`
 	To    int   `json:"doubt_to"`
@@ -270,7 +269,7 @@ type Stratum struct {
 	Leaks int64 `json:"leaks"` // of those that were read
 }
 
-// Drawn describes the stratum that a line of a sample was drawn from.
+// Drawn describes the stratum of a note in a sample.
 type Drawn struct {
 	From  int   `json:"doubt_from"`
 	To    int   `json:"doubt_to"`
@@ -278,7 +277,7 @@ type Drawn struct {
 	Place int   `json:"stratum_place"` // in the order of drawing, from 0
 }
 
-// Found is where people found something.
+// Found counts the leaks by category and by centre.
 type Found struct {
 	Categories map[string]int64 `json:"leaks_by_category,omitempty"` // notes of the sample that keep something of a category
 	Centers    map[string]Share `json:"by_center,omitempty"`
@@ -299,13 +298,13 @@ func (f *Found) add(g *Found) {
 	}
 }
 
-// Share is how many notes were read, and how many of them kept something.
+// Share counts the notes that were read, and those that still held an identifier.
 type Share struct {
 	Read  int64 `json:"read"`
 	Leaks int64 `json:"leaks"`
 }
 
-// Reader is one of those who read a sample.
+// Reader describes one of the people who read a sample.
 type Reader struct {
 	By      string `json:"by"`
 	Notes   int64  `json:"notes"`
@@ -315,7 +314,7 @@ type Reader struct {
 	Journal string `json:"journal,omitempty"` // its end: the sum of its last line
 }
 
-// Seconds returns the median of the seconds that the fastest of the readers took for a note.
+// Seconds returns the median time per note of the fastest reader, in seconds.
 func (r *Reading) Seconds() int64 {
 	least := int64(-1)
 	for _, x := range r.Readers {
@@ -326,11 +325,10 @@ func (r *Reading) Seconds() int64 {
 	return max(least, 0)
 }
 
-// Upper is UpperAt a confidence of 95 %.
+// Upper is UpperAt for a confidence of 95 %.
 func (r *Reading) Upper() float64 { return r.UpperAt(0.95) }
 
-// UpperAt is the highest share of notes with something left that the reading leaves
-// possible, at a confidence: the one-sided exact bound.
+// UpperAt returns the one-sided exact upper bound of the share of notes that still hold an identifier, at a confidence.
 func (r *Reading) UpperAt(confidence float64) float64 {
 	if len(r.Strata) == 0 {
 		return UpperShare(r.Read, r.Leaks, confidence)
@@ -353,8 +351,7 @@ func (r *Reading) UpperAt(confidence float64) float64 {
 // it held with 94.2 of 100.
 const alike = 1000
 
-// Estimate is the share of notes with something left as the reading has it: strata
-// count by their notes.
+// Estimate returns the estimated share of notes that still hold an identifier; strata are weighted by their notes.
 func (r *Reading) Estimate() float64 {
 	if len(r.Strata) == 0 {
 		return float64(r.Leaks) / float64(max(r.Read, 1))
@@ -369,18 +366,17 @@ func (r *Reading) notes() (sum int64) {
 	return sum
 }
 
-// OutputDigest is the digest of all masked parts.
+// OutputDigest returns the digest of all masked parts of an output.
 func OutputDigest(m *commit.Manifest) string { return ExtentOf(m, nil).Output }
 
-// NotesToRead returns how many notes without a leak show that at most that share leaks.
+// NotesToRead returns how many notes without a leak prove, at a confidence, that at most that share of the notes leaks.
 func NotesToRead(share, confidence float64) int64 {
 	return int64(math.Ceil(math.Log1p(-confidence) / math.Log1p(-share)))
 }
 
-// UpperShare returns the one-sided upper bound of Clopper and Pearson (1934):
-// the rate at which so few leaks, or fewer, in n notes would have a
-// probability of 1-confidence. Drawing without replacement from an archive
-// proves a little more than that, so the bound errs on the safe side.
+// UpperShare returns the one-sided upper bound of Clopper and Pearson (1934): the rate at which at most so many leaks
+// among n notes would have the probability 1-confidence. Drawing without replacement proves slightly more, so the bound
+// is conservative.
 func UpperShare(n, leaks int64, confidence float64) float64 {
 	if leaks == n {
 		return 1

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Release is an extract that may be given away, as the ledger has it: a line of an
-// audit log with the event "release", written before the extract is committed. So a
-// run that dies in between leaves a release too many and never one too few.
+// Release is a released extract, recorded in the ledger as a line of an audit log with event "release". It is written
+// before the extract is committed, so that a crash can leave one release too many but never one too few.
 type Release struct {
 	Purpose    string `json:"purpose,omitempty"`
 	Recipients string `json:"recipients,omitempty"`
@@ -27,8 +26,8 @@ type Release struct {
 	Time  time.Time `json:"-"` // the same
 }
 
-// Differs names what makes the texts of two releases others; nil: the same note reads
-// the same in both.
+// Differs names what makes the texts of two releases different: key, purpose, policy and so on; nil if equal notes have
+// equal text in both.
 func (r *Release) Differs(o *Release) (what []string) {
 	for _, f := range []struct{ name, a, b string }{
 		{"key", r.Key, o.Key}, {"purpose", r.Purpose, o.Purpose}, {"policy", r.Policy, o.Policy},
@@ -41,17 +40,16 @@ func (r *Release) Differs(o *Release) (what []string) {
 	return what
 }
 
-// SketchSize is how many hashes a sketch keeps. Of releases of a million notes that
-// have five in a thousand in common it shows some with a probability of .99.
+// SketchSize is the number of hashes in a sketch. If two releases of a million notes share five notes in a thousand,
+// their sketches share one with probability .99.
 const SketchSize = 1024
 
-// Sketch is a sample of a set of hashes: the lowest ones, rising (Broder 1997), as
-// numbers that every reader of JSON can hold. Sets have something in common if their
-// sketches have; the other way round it holds of sets that fit, and of larger ones
-// with the probability above.
+// Sketch is a sample of a set of hashes: the lowest ones in ascending order (Broder 1997), limited to numbers that
+// every JSON parser can hold. If sketches share an element, so do the sets. The converse holds for sets that fit into a
+// sketch, and with the probability above for larger ones.
 type Sketch []uint64
 
-// NewSketch takes hashes in any order.
+// NewSketch returns the sketch of hashes given in any order.
 func NewSketch(hashes ...[]uint64) (s Sketch) {
 	for _, some := range hashes {
 		for _, h := range some {
@@ -64,7 +62,7 @@ func NewSketch(hashes ...[]uint64) (s Sketch) {
 	return s
 }
 
-// Meets tells whether two sets have something in common, as far as sketches tell.
+// Meets reports whether the sketches share an element.
 func (s Sketch) Meets(o Sketch) bool {
 	return slices.ContainsFunc(s, func(h uint64) bool {
 		_, found := slices.BinarySearch(o, h)
@@ -72,7 +70,7 @@ func (s Sketch) Meets(o Sketch) bool {
 	})
 }
 
-// Releases returns the releases of a ledger, in order. One that is not there has none.
+// Releases returns the releases in a ledger, in order; none if the file does not exist.
 func Releases(name string) (all []Release, err error) {
 	err = Each(name, func(l *Line) {
 		if l.Release != nil {

@@ -12,11 +12,11 @@ import (
 // one. When the plan is finished, the head of each stands in the log of the tree, so that
 // none can be changed, shortened or taken away.
 
-// ShardName is where the log of an attempt stands, below the private tree.
+// ShardName returns the path of the log of an attempt at a shard, below the private tree.
 func ShardName(attempt string) string { return auditDir + "/shard-" + attempt + ".jsonl" }
 
-// Shards ends the logs of all attempts at a plan and returns their heads, by file, and the
-// units that have a line in one of them. An attempt that still goes on may add more lines.
+// Shards returns the heads of the logs of all attempts at a planned run, and the units recorded in them. An attempt
+// that still runs may append more lines.
 func Shards(private, run string) (units []string, heads []Entry, err error) {
 	files, err := os.ReadDir(filepath.Join(private, auditDir))
 	if err != nil {

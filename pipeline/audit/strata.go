@@ -9,10 +9,9 @@ import (
 // see UpperStrata.
 const nuisance = 0.002
 
-// UpperStrata returns the one-sided upper bound of the number of notes that keep
-// something, of all notes of strata of which each was sampled at random without
-// replacement. It is exact: whatever the notes of each stratum are like, the true
-// number is above the bound with a probability of 1-confidence at the most.
+// UpperStrata returns the one-sided upper bound of the number of notes that still hold an identifier, where each
+// stratum was sampled at random without replacement. It is exact: whatever the notes are like, the true number exceeds
+// the bound with a probability of at most 1-confidence.
 //
 // The bound is the largest number M that a test does not refuse: with M leaks divided
 // among the strata in the worst way, an estimate as low as the one observed, or
@@ -45,8 +44,8 @@ func UpperStrata(strata []Stratum, confidence float64) int64 {
 	return low
 }
 
-// Estimate is how many notes keep something by what was found: each stratum counts
-// as what was read of it. Strata of which nothing was read count 0.
+// Estimate returns the estimated number of notes that still hold an identifier: the rate found in each stratum times
+// its notes. Strata without a reading count 0.
 func Estimate(strata []Stratum) (sum float64) {
 	for _, s := range strata {
 		if s.Read > 0 {

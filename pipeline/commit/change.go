@@ -16,7 +16,7 @@ import (
 //	between                                     *ChangedError: nobody knows
 //	the same ids, and hardly any text the same  *ChangedError: ids begin anew each month
 
-// Overlap says how much of an earlier file is in one that is given now.
+// Overlap counts the notes that an earlier file and a new file at the same path have in common.
 type Overlap struct {
 	Was, Given int64 // notes of the earlier one, and of the one that is given
 	Shared     int64 // ids that both have
@@ -47,8 +47,7 @@ func (o *Overlap) fate() string {
 	return ""
 }
 
-// A ChangedError says that nobody can tell whether a file is a new version of
-// the one that lay at its path.
+// A ChangedError is returned if velum cannot tell whether a file is a new version of the earlier file at its path.
 type ChangedError struct {
 	Path    string
 	Overlap Overlap

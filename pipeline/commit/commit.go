@@ -1,10 +1,9 @@
-// Package commit takes what comes out of the pump to the disk, so that whoever
-// looks at any time finds a whole run or the one before.
+// Package commit writes the results of a run to disk so that a reader always finds either the complete run or the
+// complete previous one.
 //
-// A [Unit] is done and made durable whole; a journal remembers it; when all
-// units of a [Plan] are done, one rename puts their [Manifest] in place, and from
-// then on only what it lists counts ([RunUnits]). [durable.Draft] does the same for a
-// folder, package promote for the model in use. Every operation goes through [durable.FS].
+// A [Unit] is processed and made durable as a whole, and recorded in a journal. When all units of a [Plan] are done,
+// one rename replaces the [Manifest], and from then on only the files that it lists count ([RunUnits]). [durable.Draft]
+// does the same for a folder, and package promote for the model in use. All file operations go through [durable.FS].
 package commit
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// UnitOptions are the choices of RunUnits. The zero value works.
+// UnitOptions holds the options of RunUnits. The zero value works.
 type UnitOptions struct {
 	// Grow keeps what earlier runs committed and the plan does not have: see
 	// Changes. Else the trees hold the plan and nothing more.
@@ -64,7 +63,8 @@ type UnitOptions struct {
 	LastStep string
 }
 
-// Final holds the arguments of the last step of a run.
+// Final gives the last step of a run access to the trees: the manifest, the parts of the units, and the creation of
+// files.
 type Final struct {
 	Manifest *Manifest    // of both trees, with the counts of the whole run; Files is empty
 	Before   []PartRecord // what the last step of the last commit wrote
@@ -77,17 +77,19 @@ type Final struct {
 	verify   verifier
 }
 
-// Create makes a file. Its path is below the tree, with slashes.
+// Create creates a file of the last step; path is relative to the tree, with slashes.
 func (f *Final) Create(kind, path string, private bool) (*Part, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.parts.create(kind, path, private)
 }
 
-// Settle makes a file durable that is whole, and reads it again, which is done at the end for those that are left.
+// Settle makes a complete file durable and verifies it by reading it again. Files that are not settled earlier are
+// settled at the end.
 func (f *Final) Settle(p *Part) error { return f.parts.settle(p, f.verify) }
 
-// Keep takes a part of Before over as it is; false: it is not there as it was.
+// Keep reuses a part of the previous last step (Before) without change; false if it is no longer there in the same
+// state.
 func (f *Final) Keep(p PartRecord) (bool, error) {
 	kind, err := f.state(f.out.FS, f.out.root(p.Private), p)
 	if err != nil || kind != "" {
@@ -99,7 +101,7 @@ func (f *Final) Keep(p PartRecord) (bool, error) {
 	return true, nil
 }
 
-// Open opens a part that a unit wrote.
+// Open opens a part that a unit has written.
 func (f *Final) Open(p PartRecord) (durable.File, error) {
 	file, err := f.out.FS.OpenFile(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
 	if err != nil {
@@ -108,8 +110,8 @@ func (f *Final) Open(p PartRecord) (durable.File, error) {
 	return f.disk.Watch(file), nil
 }
 
-// Read returns the content of a part that a unit wrote, which is the same to the byte.
-// The error is a *durable.IntegrityError if it is not, or not there.
+// Read returns the content of a part that a unit has written, after checking it. The error is a *durable.IntegrityError
+// if the part is missing or changed.
 func (f *Final) Read(p PartRecord) ([]byte, error) {
 	name := filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path))
 	data, err := durable.ReadFile(f.out.FS, name)
@@ -162,10 +164,8 @@ func (r *Prepared) run(ctx context.Context, line makeLine) (*Result, error) {
 	return r.Commit(ctx)
 }
 
-// Commit makes a whole of what all shares have done: it takes over what the
-// journals of other processes say, does the last step, and replaces the
-// manifests. The error is a *durable.IntegrityError if units are missing, or what
-// RunUnits says.
+// Commit completes a run whose shares are done: it reads the journals of all processes, runs the last step, and
+// replaces the manifests. The error is a *durable.IntegrityError if units are missing, or one of RunUnits.
 func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
 	if ctx.Err() != nil { // Done may have had a reason to stop
 		return nil, context.Cause(ctx)

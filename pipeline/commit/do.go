@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Line moves the notes of one unit: see Run. If Source is an
-// io.Closer, it is closed at the end.
+// Line is the pipeline of one unit: source, steps and sink. If Source is an io.Closer, it is closed at the end.
 type Line struct {
 	Source pipeline.Source
 	Steps  []pipeline.Step
@@ -44,9 +43,8 @@ type doing struct {
 	pumps   []pipeline.Pump // a slot's, from one unit to the next
 }
 
-// Do does some units of the plan, given by index, and remembers them in the
-// journal of that share. Shares of other names may be done at the same time;
-// what a name has done before is in its journal still.
+// Do processes units of the plan, given by index, and records them in the journal named share. Other shares may run at
+// the same time; units that this share has done before remain in its journal.
 //
 //	line -> temporary parts -> fsync -> re-read -> rename -> fsync folder -> journal
 //

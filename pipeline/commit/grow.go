@@ -32,7 +32,7 @@ import (
 // that one run is given twice is two files. Files of several months may lie at one path
 // one after the other: see change.go.
 
-// A Change says what a run makes of one input file.
+// A Change describes what a run would do with one input file.
 type Change struct {
 	Input string `json:"input"`          // as the private manifest calls it
 	Path  string `json:"path,omitempty"` // where it lies or lay; "" if nobody knows
@@ -44,9 +44,8 @@ type Change struct {
 	Twin  string `json:"twin,omitempty"`  // another file of the same content, whose notes are the same ones
 }
 
-// Changes says what a run would make of the inputs that it is given and of
-// those of earlier runs. It changes nothing and waits for nobody. Errors are
-// those of Prepare.
+// Changes returns what a run would do with its inputs and with those of earlier runs. It changes nothing and takes no
+// lock. Errors are those of Prepare.
 func Changes(plan *Plan, out Output, o UnitOptions) ([]Change, error) {
 	if err := plan.check(); err != nil {
 		return nil, err

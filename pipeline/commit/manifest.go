@@ -21,9 +21,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// UnitRecord records the outcome of a unit. Name, Input, SHA256, From, To and most
-// counts are in the private manifest only: they say which month it was, or are
-// functions of the hidden words, which could be found out by trying.
+// UnitRecord is the record of a unit in a manifest. Name, Input, SHA256, From, To and most counts are in the private
+// manifest only: they reveal the month, or depend on masked words, which could be found by trying candidates.
 type UnitRecord struct {
 	Name   string `json:"name,omitempty"`
 	Input  string `json:"input,omitempty"` // path below the archive
@@ -61,7 +60,7 @@ type memberRecord struct {
 	Unread bool   `json:"unread,omitempty"` // as that of a unit
 }
 
-// File returns what identifies the file of a row of the unit, and the row in it: Input, SHA256, From and To.
+// File returns the input file that a row of the unit comes from (Input, SHA256, From and To), and the row in that file.
 func (u *UnitRecord) File(row int64) (f UnitRecord, at int64) {
 	n := sort.Search(len(u.Members), func(i int) bool { return u.Members[i].First > row })
 	if n == 0 {
@@ -71,9 +70,8 @@ func (u *UnitRecord) File(row int64) (f UnitRecord, at int64) {
 	return UnitRecord{Input: m.Input, SHA256: m.SHA256, From: m.From, To: m.To}, row - m.First
 }
 
-// Files returns what the unit says of each of its files, as if it were a unit of its
-// own, with the parts that it shares; Counts has its rows alone. A unit of one file
-// is its own.
+// Files returns a record for each input file of the unit, as if it were a unit of its own that shares its parts; Counts
+// has only the number of its rows. A unit of one file is returned unchanged.
 func (u *UnitRecord) Files() []UnitRecord {
 	if len(u.Members) == 0 {
 		return []UnitRecord{*u}
@@ -91,7 +89,7 @@ func (u *UnitRecord) Files() []UnitRecord {
 	return all
 }
 
-// Inputs returns the Files of all units.
+// Inputs returns the records of all input files, the Files of all units.
 func (m *Manifest) Inputs() (all []UnitRecord) {
 	for i := range m.Units {
 		all = append(all, m.Units[i].Files()...)
@@ -104,9 +102,8 @@ func (m *Manifest) Inputs() (all []UnitRecord) {
 // UnitOptions.Fresh.
 const mostStarts = 3
 
-// Manifest lists what an output tree holds. Replacing it is the commit of a
-// run: readers go by it, never by a directory listing. It says nothing of
-// when or where the run took place, so that equal runs have equal manifests.
+// Manifest lists the files of an output tree. Replacing it is the commit of a run: readers use it, and never a
+// directory listing. It holds neither time nor place of the run, so that equal runs have equal manifests.
 type Manifest struct {
 	Schema string `json:"schema"`
 	Config string `json:"config_sha256"`
@@ -198,8 +195,7 @@ func (c *Counts) public() Counts {
 	return open
 }
 
-// Names of counts in a tally that are public: of spans by category, and of the
-// notes that have any.
+// Names of tallies that may be public: spans by category, and notes with spans.
 const (
 	categoryTally = "category/"
 	spanNotes     = "notes_with_spans"
@@ -208,8 +204,7 @@ const (
 // digest is how a manifest is vouched for.
 func digest(manifest []byte) string { return fmt.Sprintf("%x", sha256.Sum256(manifest)) }
 
-// Vouches tells whether the manifest is that of the private tree that belongs
-// to a public one, whose bytes these are.
+// Vouches reports whether this private manifest belongs to the public manifest with these bytes.
 func (m *Manifest) Vouches(public []byte) bool { return m.Public == digest(public) }
 
 func ofTree(parts []PartRecord, private bool) []PartRecord {
@@ -222,8 +217,7 @@ func ofTree(parts []PartRecord, private bool) []PartRecord {
 	return mine
 }
 
-// Here returns the parts of the tree that the manifest stands in: the private
-// one lists those of both.
+// Here returns the parts in the tree of this manifest; the private manifest also lists the parts of the public tree.
 func (m *Manifest) Here() (mine []PartRecord) {
 	m.all(func(p PartRecord) bool {
 		if p.Private == (m.Public != "") {
@@ -294,7 +288,7 @@ func (m *Manifest) distinct() error {
 	return err
 }
 
-// Difference is one thing in which a tree is not what its manifest says.
+// Difference is one deviation of a tree from its manifest.
 type Difference struct {
 	Path string `json:"path"` // below the tree, with slashes
 	Kind string `json:"kind"` // missing, changed, unknown, unfinished
@@ -302,17 +296,16 @@ type Difference struct {
 
 func (d Difference) String() string { return d.Kind + ": " + d.Path }
 
-// A Log is a file of a tree that no manifest lists, since it says when and by
-// whom: it is never the same twice, and vouches for itself.
+// A Log is a file of a tree that no manifest lists because it holds times and users. It is verified by its own hashes.
 type Log struct {
 	Name  string                          // below the tree, with slashes; its last name may be a pattern of path.Match
 	Sound func(name string) (bool, error) // tells whether it is as it was written, or not there
 }
 
-// Check compares every byte of an output tree with its manifest and names what differs, sorted by path: parts that
-// are missing or changed, files that the manifest does not know, a run that did not end, a log that is not as it was
-// written. A run that read no note has no _SUCCESS, and none is missing. It changes nothing. An error says that the
-// tree could not be read, or that ctx is done.
+// Check compares every byte of an output tree with its manifest and returns the differences sorted by path: missing or
+// changed parts, files that the manifest does not list, an unfinished run, a log that fails its own check. A run that
+// read no note has no _SUCCESS file. Check changes nothing. The error says that the tree could not be read or that ctx
+// is done.
 func Check(ctx context.Context, dir string, logs ...Log) ([]Difference, error) {
 	data, err := durable.ReadFile(durable.OS, filepath.Join(dir, manifestName))
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Output is where a run writes: two trees, since what is masked may be given
-// away and what holds the words of notes (quarantine, candidates, selection)
-// may not.
+// Output names the two trees that a run writes: a public one, which may be released, and a private one, which holds
+// words of notes (quarantine, candidates, selection).
 type Output struct {
 	Dir     string
 	Private string     // "" means PrivateDir(Dir)
@@ -27,8 +26,7 @@ type Output struct {
 	Group   bool       // the group may read the public tree
 }
 
-// An OutputError says that a run may not write where it is to: somebody else's
-// files would be at stake, or the words of notes.
+// An OutputError says that a run may not write to a place, because files of others or words of notes would be at risk.
 type OutputError struct {
 	Cause  string
 	Remedy string // what to do, as an order
@@ -88,11 +86,9 @@ func (o *Output) root(private bool) string {
 	return o.Dir
 }
 
-// Apart checks that the trees are this output's alone: neither stands inside
-// the other, inside an input or another output, or around one, and the private
-// one is its owner's alone. A run must never read what it writes, nor sweep
-// what another wrote. Links are followed. Errors are *OutputError, or those of
-// the disk.
+// Apart checks that the two trees belong to this output alone: neither is inside the other, or inside or around an
+// input or another output, and only the owner can read the private one. Otherwise a run could read its own output or
+// delete that of another. Symbolic links are followed. Errors are *OutputError, or those of the file system.
 func (o Output) Apart(inputs ...string) error {
 	o = o.withDefaults()
 	for _, root := range []string{o.Dir, o.Private} {
@@ -124,10 +120,9 @@ func (o Output) Apart(inputs ...string) error {
 	return o.owner()
 }
 
-// Writable checks that a file or folder that a verb is to write stands in no output
-// of velum's, which holds what a run made and nothing else, and is none. own is a
-// folder within one that may be written; "": none. Links are followed. Errors are
-// *OutputError, or those of the disk.
+// Writable checks that a file or folder to be written is neither an output of velum nor inside one. own is a folder
+// inside an output that may be written; "" if there is none. Symbolic links are followed. Errors are *OutputError, or
+// those of the file system.
 func Writable(name, own string) error {
 	if own != "" && Within(name, own) {
 		return nil
@@ -164,8 +159,8 @@ func (o *Output) kinds() error {
 	return nil
 }
 
-// Unfinished tells whether a run of this output goes on, or died before it had
-// swept what nobody lists any more: the next one does that.
+// Unfinished reports whether a run of this output is in progress, or died before it had removed obsolete files; the
+// next run removes them.
 func (o Output) Unfinished() (bool, error) {
 	o = o.withDefaults()
 	for _, root := range []string{o.Dir, o.Private} {
@@ -181,7 +176,7 @@ func (o Output) Unfinished() (bool, error) {
 // two slashes.
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:/`)
 
-// Within tells whether a path is a folder or lies below it, links followed.
+// Within reports whether the path inner is the folder outer or below it, after following symbolic links.
 func Within(inner, outer string) bool {
 	rel, err := filepath.Rel(resolve(outer), resolve(inner))
 	return err == nil && filepath.IsLocal(rel)
@@ -431,5 +426,5 @@ func (r *Prepared) unknownIn(root, dir string, known map[string]bool) (string, e
 func runDir(root, run string) string { return filepath.Join(root, runsName, run) }
 func tmpDir(root, run string) string { return filepath.Join(runDir(root, run), "tmp") }
 
-// PrivateDir is the private tree of a public one, unless another was named.
+// PrivateDir returns the default private tree of a public one.
 func PrivateDir(dir string) string { return filepath.Clean(dir) + ".private" }

@@ -193,15 +193,15 @@ func readPlaces(d durable.FS, private string) (*places, error) {
 	return at, nil
 }
 
-// An Input is a file that an output was made of.
+// An Input is a file from which an output was made.
 type Input struct {
 	Input string // as the private manifest calls it
 	Path  string // where it lay, links followed; "" if nobody knows
 	Root  string // of the archive that the name counts from; "" if nobody knows
 }
 
-// Inputs lists the files that an output was made of, in the order of its manifest.
-// The error is that of the manifest, fs.ErrNotExist if there is none.
+// Inputs lists the files from which an output was made, in the order of its manifest. The error is from reading the
+// manifest, fs.ErrNotExist if there is none.
 func Inputs(out Output) ([]Input, error) {
 	out = out.withDefaults()
 	m, err := readManifest(out.FS, out.Private)

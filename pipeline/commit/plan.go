@@ -34,7 +34,7 @@ const (
 	planSeal   = `{"sha256":"` // then the digest of what follows, as it would be without
 )
 
-// Planned records the run and configuration that made a plan.
+// Planned identifies a plan: its run, configuration, model and key.
 type Planned struct {
 	Run    string          `json:"run"`
 	Config string          `json:"config_sha256"`
@@ -75,7 +75,7 @@ type plannedPlace struct {
 	Bad    string   `json:"bad,omitempty"`
 }
 
-// A PlanError says why a plan cannot be taken up.
+// A PlanError says why a saved plan cannot be continued.
 type PlanError struct{ Path, Cause, Remedy string }
 
 func (e *PlanError) Error() string { return e.Path + ": " + e.Cause + "; " + e.Remedy }
@@ -134,9 +134,9 @@ func newPlannedUnit(u *Unit) plannedUnit {
 	return p
 }
 
-// ReadPlan tells what the plan of an output was made with. out.Dir may be the plan
-// itself, and becomes the output that it is of. Errors: *PlanError if there is none, or
-// none that can be taken up, *OutputError if others may look into its folder.
+// ReadPlan reads which configuration, model and key the saved plan of an output has. out.Dir may be the path of the
+// plan itself; it is then replaced by that of its output. The error is a *PlanError if there is no usable plan, and an
+// *OutputError if others can access its folder.
 func ReadPlan(out *Output) (*Planned, error) {
 	named := filepath.Base(out.Dir) == planName
 	if named {
@@ -189,8 +189,8 @@ func (o *Output) readPlan() (*planFile, error) {
 	return &f, nil
 }
 
-// Join takes up the plan that Save wrote and ReadPlan read. Who is to commit it asks for
-// the lock. Errors: *PlanError, *durable.LockedError, *durable.IntegrityError, those of the disk.
+// Join opens the plan that Save has written. With lock it takes the lock of the output, which the committing process
+// needs. Errors are *PlanError, *durable.LockedError, *durable.IntegrityError, or those of the file system.
 func Join(out Output, o UnitOptions, plan *Planned, lock bool) (*Prepared, error) {
 	out = out.withDefaults()
 	r := &Prepared{plan: &Plan{}, out: &out, fs: out.FS, o: o, joined: true}
@@ -290,11 +290,11 @@ func unhex(to []byte, digits string) bool {
 	return err == nil && copy(to, data) == len(to) && len(data) == len(to)
 }
 
-// Unit is a unit of the plan, by index.
+// Unit returns the unit of the plan with that index.
 func (p *Prepared) Unit(i int) *Unit { return &p.plan.Units[i] }
 
-// Share lists the units of share k of n, from 0: about as many notes as each other
-// share has. It is a function of the plan, and of nothing that was done since.
+// Share returns the units of share k of n, from 0. Shares have about the same number of notes. The result depends only
+// on the plan, not on what has been done since.
 func (p *Prepared) Share(k, n int) (units []int) {
 	var order []int
 	for i, done := range p.planned {
@@ -315,8 +315,8 @@ func (p *Prepared) Share(k, n int) (units []int) {
 	return units
 }
 
-// DoShare does what is not done yet of share k of n, from 0, with a journal of this
-// attempt's own. Errors are those of Do; a *PlanError says that the plan has been finished.
+// DoShare processes the remaining units of share k of n, from 0, with a journal for this attempt. Errors are those of
+// Do; a *PlanError says that the plan has been committed.
 func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
 	known, err := p.known()
 	if err != nil {

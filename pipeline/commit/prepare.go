@@ -59,10 +59,9 @@ type Prepared struct {
 	starts map[string]int // at which a note of a unit took too long, by the unit's name
 }
 
-// Prepare takes the trees for a plan, finds out what of it is done already,
-// and removes what earlier starts left half done. Errors: *durable.LockedError if
-// another run has the trees, *durable.IntegrityError if a manifest or a journal cannot
-// be read, those of the disk.
+// Prepare locks the trees for a plan, determines which units are done already, and removes the temporary files of
+// earlier starts. Errors are *durable.LockedError if another run holds the trees, *durable.IntegrityError if a manifest
+// or journal cannot be read, or those of the file system.
 func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
 	if err := errors.Join(out.Apart(), plan.check()); err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func newPrepared(plan *Plan, out Output, o UnitOptions) *Prepared {
 	return &Prepared{plan: &mine, out: &out, fs: out.FS, id: plan.Run(), o: o}
 }
 
-// Close gives the trees back.
+// Close releases the locks of the trees.
 func (r *Prepared) Close() error {
 	var errs []error
 	for i, l := range r.held {
@@ -104,7 +103,7 @@ func (r *Prepared) Close() error {
 	return errors.Join(errs...)
 }
 
-// Todo lists the units of the plan that are not done, by index.
+// Todo returns the indexes of the units that are not done.
 func (r *Prepared) Todo() []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

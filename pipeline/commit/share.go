@@ -187,7 +187,7 @@ func (s *sharing) bundle() (all []Unit) {
 	return all
 }
 
-// Shared returns the units of the plan as they would be done if nothing were committed.
+// Shared returns the units of the plan, with small files bundled, as if nothing had been committed before.
 func (p *Plan) Shared() []Unit { return newSharing(&Prepared{plan: p}).bundle() }
 
 // bundle is small files that are to share a unit, by their places in the plan.

@@ -21,9 +21,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Unit is a piece of the archive that is done and committed whole: one input
-// file's row groups, or its bytes where the format has no row groups. Names
-// and bytes of its parts are a pure function of the unit and of the plan's
+// Unit is a part of the archive that is processed and committed as a whole: row groups of one input file, or bytes of
+// it if its format has no row groups. Names and bytes of its parts depend only on the unit and on the plan's
 // configuration, model and key.
 type Unit struct {
 	Input   string   `json:"-"`                 // path of the input file
@@ -60,9 +59,8 @@ type Plan struct {
 	With json.RawMessage    // what plan.json has beside, for who joins: see Join
 }
 
-// BadInput is a file of the archive that was not read at all: it could not be, or it is
-// not of the kind that the archive is made of. It is recorded in the manifest so that it
-// cannot get lost.
+// BadInput is a file of the archive that was not read at all, because that failed or because it is of another kind than
+// the archive. It is recorded in the manifest so that it cannot be overlooked.
 type BadInput struct {
 	Input  string `json:"input,omitempty"` // path below the archive; in the private manifest only
 	SHA256 string `json:"input_sha256,omitempty"`
@@ -73,12 +71,12 @@ type BadInput struct {
 	Path   string `json:"-"`               // where the file is; "" if it is not there
 }
 
-// Faults are the inputs that should have been read.
+// Faults returns the inputs that should have been read.
 func Faults(bad []BadInput) []BadInput {
 	return slices.DeleteFunc(slices.Clone(bad), func(b BadInput) bool { return b.Known })
 }
 
-// Name identifies the work of a unit: equal names mean equal parts.
+// Name returns the name of a unit, a hash of all that determines its parts: equal names mean equal parts.
 func (p *Plan) Name(u *Unit) string {
 	h := sha256.New()
 	switch {
@@ -125,7 +123,7 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// Run names the run directory: two starts of the same plan share it.
+// Run returns the name of the run directory. It is the same for every start of the same plan.
 func (p *Plan) Run() string {
 	h := sha256.New()
 	for i := range p.Units {
@@ -134,7 +132,7 @@ func (p *Plan) Run() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Planned says what the plan is made with, for the audit log.
+// Planned returns the identification of the plan for the audit log.
 func (p *Plan) Planned() *Planned {
 	return &Planned{Run: p.Run(), Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
 }
@@ -181,8 +179,8 @@ func (l *label) part(kind string, private bool, sum []byte) string {
 	return path.Join(kind, fmt.Sprintf("%s-%x", l.Public, sum[:8]))
 }
 
-// Mark tells the input file of a unit from those of other paths below the
-// archive, without a word of its content.
+// Mark returns a hash that distinguishes the input file of a unit from the others by its path below the archive; it
+// does not depend on the content.
 func (u *Unit) Mark() [8]byte {
 	of := fmt.Appendf(nil, "%q %d", u.source(), u.Copy)
 	for i := range u.Members {
@@ -197,7 +195,7 @@ func (u *Unit) Mark() [8]byte {
 	return [8]byte(sum[:8])
 }
 
-// A Sink of a unit ends its parts and tells what became of the notes.
+// A UnitSink writes the parts of one unit and returns the outcome of its notes.
 type UnitSink interface {
 	pipeline.Sink
 	// Close finishes the parts: when it returns, Rows and Digest of each are
@@ -246,8 +244,8 @@ func (c *Counts) conserved(read, planned int64) error {
 	return nil
 }
 
-// A DamageError says that a unit's input could not be decoded: its rows go to
-// quarantine as one (BadUnit) and the run goes on.
+// A DamageError says that the input of a unit could not be decoded. All its rows go to quarantine (reason BadUnit), and
+// the run continues.
 type DamageError struct {
 	Path     string
 	RowGroup int // -1 if not known
@@ -281,7 +279,7 @@ type PartRecord struct {
 	Digest  string `json:"digest,omitempty"` // of the rows, whatever the encoding
 }
 
-// Part is a file that is being written. Its maker sets Rows and Digest.
+// Part is a file that is being written. Its writer sets Rows and Digest.
 type Part struct {
 	Kind    string
 	Private bool
@@ -304,7 +302,7 @@ func (p *Part) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// Parts makes the files of one unit, or of the last step of a run.
+// Parts creates the files of one unit, or of the last step of a run.
 type Parts struct {
 	fs    durable.FS
 	out   *Output
@@ -317,8 +315,7 @@ type Parts struct {
 	named func(*Part) string // path of a part that is whole; nil: the one that it was made with
 }
 
-// Create makes the unit's part of a kind. Private parts go to the private
-// tree.
+// Create creates the unit's part of a kind, in the private tree if private is set.
 func (p *Parts) Create(kind, ext string, private bool) (*Part, error) {
 	return p.create(kind, p.at(kind, ext), private)
 }

@@ -1,11 +1,8 @@
-// Package durable is the disk under what velum writes: every operation that
-// changes a file goes through a small [FS], so that tests put a disk beneath
-// it that fails, fills up or loses what was not synced.
+// Package durable is the file system layer for all that velum writes. Every operation that changes a file goes through
+// the interface [FS], so that tests can replace the disk by one that fails, fills up or loses unsynced data.
 //
-// What comes in are names and bytes; what goes out are files and folders that
-// are there whole or not at all, whatever a crash left: [WriteFile] for a file,
-// [Draft] for a folder, [RemoveFolder] for its end. A lock says who holds it
-// ([Holder]); a [Witness] remembers what the disk said when a library that
-// read from it did not. It knows nothing of notes, units or manifests: that is
-// package commit, above it.
+// It makes files and folders that exist either completely or not at all, even after a crash: [WriteFile] writes a file,
+// [Draft] a folder, and [RemoveFolder] removes one. [Holder] describes who holds a lock. [Witness] records I/O errors
+// that a library has hidden from its caller. The package knows nothing of notes, units or manifests, which belong to
+// package commit.
 package durable

@@ -7,19 +7,16 @@ import (
 	"path/filepath"
 )
 
-// Draft is a folder that gets its name when all that belongs in it is there:
-// a name is a promise that the folder is whole. What a process that died left
-// behind is a folder of another name, which the next one removes.
+// Draft is a folder under construction. It has a temporary name until Commit renames it, so a folder with the final
+// name is always complete. A draft left by a process that died is removed by the next draft of that name.
 type Draft struct {
 	name, tmp string
 	fs        FS
 }
 
-// NewDraft begins the folder name, which must not be there, after it removed
-// what an earlier draft of it left. The folder above is made if need be, and
-// synced: what stands beside the draft may have got its name from a process
-// that died before it synced, and the draft is to rest upon it. A nil FS means
-// OS.
+// NewDraft begins the folder name, which must not exist, and removes what an earlier draft of it left. The parent
+// folder is created if needed, and synced: files beside the draft may have been renamed by a process that died before
+// it synced. A nil FS means OS.
 func NewDraft(d FS, name string) (*Draft, error) {
 	if d == nil {
 		d = OS
@@ -38,16 +35,15 @@ func NewDraft(d FS, name string) (*Draft, error) {
 	return draft, d.Mkdir(draft.tmp, dirMode)
 }
 
-// Path returns where a file of the draft stands until Commit.
+// Path returns the path of a file of the draft before Commit.
 func (d *Draft) Path(file string) string { return filepath.Join(d.tmp, file) }
 
-// Create makes a file, for its owner's eyes only. Commit syncs it, whoever
-// closed it before.
+// Create creates a file that only its owner can read. Commit syncs it, even if it has been closed.
 func (d *Draft) Create(file string) (File, error) {
 	return d.fs.OpenFile(d.Path(file), os.O_RDWR|os.O_CREATE|os.O_TRUNC, FileMode)
 }
 
-// Write makes a file of data.
+// Write creates a file with data.
 func (d *Draft) Write(file string, data []byte) error {
 	f, err := d.Create(file)
 	if err != nil {
@@ -57,10 +53,10 @@ func (d *Draft) Write(file string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Remove takes a file back.
+// Remove removes a file of the draft.
 func (d *Draft) Remove(file string) error { return d.fs.Remove(d.Path(file)) }
 
-// Commit syncs all files and folders, and gives the draft its name.
+// Commit syncs all files and folders, and renames the draft to its final name.
 func (d *Draft) Commit() error {
 	if err := d.sync(d.tmp); err != nil {
 		return err
@@ -102,8 +98,8 @@ func (d *Draft) syncFile(name string) error {
 // Discard removes the draft and all that is in it.
 func (d *Draft) Discard() error { return RemoveAll(d.fs, d.tmp) }
 
-// RemoveFolder removes a committed folder and the files in it, so that no
-// crash leaves it half there under its name. A nil FS means OS.
+// RemoveFolder removes a folder and its files. It renames the folder first, so that no crash leaves it incomplete under
+// its name. A nil FS means OS.
 func RemoveFolder(d FS, name string) error {
 	if d == nil {
 		d = OS
@@ -122,9 +118,8 @@ func RemoveFolder(d FS, name string) error {
 	return RemoveAll(d, gone)
 }
 
-// WriteFile puts data under a name by way of a temporary file: sync, rename,
-// sync of the folder. The file is for its owner's eyes only. A nil FS means
-// OS.
+// WriteFile writes a file atomically: temporary file, sync, rename, sync of the folder. Only the owner can read it. A
+// nil FS means OS.
 func WriteFile(d FS, name string, data []byte) error {
 	if d == nil {
 		d = OS

@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// FS is every file operation by which a run changes its output trees. All of
-// them go through it, so that tests can put a layer in between that fails the
-// Nth operation or forgets what was not synced.
+// FS has every file operation by which a run changes its output trees, so that tests can insert a layer that fails the
+// Nth operation or loses what was not synced.
 type FS interface {
 	// OpenFile is os.OpenFile.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
@@ -75,23 +74,21 @@ func (osFS) SyncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// DiskFailed tells whether err says that the disk cannot be written: an I/O
-// error or a file system that is read-only.
+// DiskFailed reports whether err means that the disk cannot be written: an I/O error or a read-only file system.
 func DiskFailed(err error) bool {
 	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS)
 }
 
-// Output trees hold what people said to their doctors: nobody else reads them
-// unless its owner says so.
+// Permissions of output trees: only the owner may read them, since they hold health data, unless the owner decides
+// otherwise.
 const (
 	FileMode = 0o600
 	dirMode  = 0o700
 )
 
-// MkdirAll makes a folder and the ones above it, and makes every new name
-// durable. So it does with the lowest that is there already: a process that
-// was killed may have made it and not come to that. The ones above that one
-// are durable, since nothing is made in a folder before its own name is.
+// MkdirAll creates a folder and its parents and makes each new name durable by syncing its parent. It also syncs the
+// parent of the lowest existing folder, because a process that was killed may have created that folder without syncing.
+// Higher ones are durable, since nothing is created in a folder before its own name is.
 func MkdirAll(d FS, name string) error {
 	above := filepath.Dir(name)
 	if info, err := d.Stat(name); err == nil && info.IsDir() {
@@ -128,14 +125,13 @@ func syncAbove(d FS, name string) error {
 	return err
 }
 
-// Folders are those that this process made, or found and synced: once is
-// enough.
+// Folders remembers the folders that this process has created or synced, to do so only once.
 type Folders struct {
 	mu      sync.Mutex
 	durable map[string]bool
 }
 
-// Make is MkdirAll, once.
+// Make is MkdirAll for a folder that this process has not made yet.
 func (f *Folders) Make(d FS, name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,7 +154,7 @@ func isDir(d FS, name string) error {
 	return err
 }
 
-// WriteBy writes data to a temporary file, syncs it, and gives it its name.
+// WriteBy writes data to the temporary file tmp, syncs it, and renames it to name.
 func WriteBy(d FS, tmp, name string, data []byte) error {
 	f, err := d.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, FileMode)
 	if err != nil {
@@ -177,7 +173,7 @@ func WriteBy(d FS, tmp, name string, data []byte) error {
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// ReadFile is os.ReadFile.
+// ReadFile reads a file of an FS, like os.ReadFile.
 func ReadFile(d FS, name string) ([]byte, error) {
 	f, err := d.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -187,8 +183,7 @@ func ReadFile(d FS, name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// RemoveIfThere removes a file or an empty folder; that it is gone already is no
-// error.
+// RemoveIfThere removes a file or an empty folder. It is no error if it does not exist.
 func RemoveIfThere(d FS, name string) error {
 	if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -219,8 +214,7 @@ func RemoveAll(d FS, name string) error {
 	return RemoveIfThere(d, name)
 }
 
-// An IntegrityError says that what is on the disk, or what was counted, is
-// not what it has to be. It holds no text of a note.
+// An IntegrityError says that data on disk, or a count, is not as it must be. It holds no text of a note.
 type IntegrityError struct {
 	Path  string // may be empty
 	Cause string

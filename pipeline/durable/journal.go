@@ -12,10 +12,9 @@ import (
 	"sync"
 )
 
-// A Journal is the memory of what is going on: one line for every piece of work, written
-// and synced after it. A line is the CRC-32C of its JSON in eight hexadecimal digits, a
-// space, and the JSON. The first line names the format. A crash can tear the last line
-// only, which the next start cuts off: its work is done again.
+// A Journal records finished pieces of work, one synced line for each: the CRC-32C of the JSON in eight hexadecimal
+// digits, a space, and the JSON. The first line names the format. A crash can only damage the last line; the next start
+// removes it and repeats its work.
 type Journal struct {
 	mu  sync.Mutex
 	f   File
@@ -28,9 +27,8 @@ type journalHeader struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// OpenJournal opens or makes a journal, cuts a torn tail off, and leaves it ready for more
-// lines. It returns the JSON of those that it holds. Errors are *IntegrityError, and those
-// of the disk.
+// OpenJournal opens or creates a journal, removes an incomplete last line, and is ready to append. It returns the JSON
+// of the existing lines. Errors are *IntegrityError, or those of the file system.
 func OpenJournal(d FS, name, format string) (*Journal, [][]byte, error) {
 	data, err := ReadFile(d, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +60,8 @@ func OpenJournal(d FS, name, format string) (*Journal, [][]byte, error) {
 	return j, lines, nil
 }
 
-// ReadJournal returns the JSON of all good lines of a journal. What follows the first bad
-// line does not count. An *IntegrityError says that the journal is of another format.
+// ReadJournal returns the JSON of the lines of a journal up to the first invalid one. An *IntegrityError says that the
+// journal is of another format.
 func ReadJournal(d FS, name, format string) (lines [][]byte, err error) {
 	data, err := ReadFile(d, name)
 	if err != nil {
@@ -125,13 +123,13 @@ func (j *Journal) write(v any) error {
 // Close closes the file.
 func (j *Journal) Close() error { return j.f.Close() }
 
-// Line is a line of a journal.
+// Line returns v encoded as a line of a journal.
 func Line(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(data, castagnoli), data), err
 }
 
-// ParseLine returns the JSON of a whole line with the right checksum.
+// ParseLine returns the JSON of a complete line, and whether its checksum is right.
 func ParseLine(line []byte) ([]byte, bool) {
 	if len(line) < 10 || line[8] != ' ' || line[len(line)-1] != '\n' {
 		return nil, false

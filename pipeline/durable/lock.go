@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Holder says who has a lock, for people: the lock itself is the kernel's and
-// ends with the process, so that nobody ever has to remove it by hand.
+// Holder describes the process that holds a lock, for people to read. The lock itself belongs to the kernel and ends
+// with the process, so that nobody has to remove it by hand.
 type Holder struct {
 	Run   string    `json:"run"` // what it does
 	PID   int       `json:"pid"`
@@ -28,7 +28,7 @@ func NewHolder(run string) Holder {
 	return Holder{Run: run, PID: os.Getpid(), Host: host, Boot: strings.TrimSpace(string(boot)), Start: time.Now().UTC().Truncate(time.Second)}
 }
 
-// A LockedError says that another run is writing the same tree.
+// A LockedError says that another process is writing the same tree.
 type LockedError struct {
 	Path   string
 	Holder Holder // zero if the holder could not be read
@@ -104,6 +104,5 @@ func takeLock(f *os.File, holder Holder) (io.Closer, error) {
 
 type osLock struct{ f *os.File }
 
-// Close removes the file while the lock is still held, so that nobody else
-// can have locked that name in between.
+// Close removes the lock file while the lock is still held, so that no other process can have locked the same name.
 func (l *osLock) Close() error { return errors.Join(os.Remove(l.f.Name()), l.f.Close()) }

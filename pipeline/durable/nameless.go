@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// NamelessFile makes a file without a name in the folder beside near, or the
-// nearest above it that is there: nobody else can open it, and it ends with the
-// process.
+// NamelessFile creates an unnamed file in the folder of near, or in the nearest existing folder above it. No other
+// process can open it, and it vanishes with the process.
 func NamelessFile(near string) (*os.File, error) {
 	dir := filepath.Dir(filepath.Clean(near))
 	for {

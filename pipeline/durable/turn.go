@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// A Turn is the right to change a tree. It is a folder in it, and all that its process puts
-// into place, makes or takes away goes by one rename from it or to it. Who takes the turn
-// moves the folders of all others into its own, and reads only then. So a process that
-// stopped and goes on later, on a machine whose locks nobody here knows, changes nothing
-// any more: its folder is gone, and what it read does not count.
+// A Turn is the exclusive right to change a tree, also where locks do not work across machines. It is a folder inside
+// the tree: everything that its process adds to, creates in or removes from the tree passes through one rename from or
+// to that folder. A process that takes the turn first moves the folders of all others into its own, and reads the tree
+// only then. So a process that was suspended and continues later can change nothing: its folder is gone, and what it
+// has read does not count.
 type Turn struct {
 	fs   FS
 	root string
@@ -23,8 +23,8 @@ type Turn struct {
 
 const turnsName = "_turns"
 
-// TakeTurn takes the turn of a tree, for who has its lock as far as there are locks. name
-// is that of no other process.
+// TakeTurn takes the turn of a tree for a process that holds its lock, as far as locks work. name must be unique to the
+// process.
 func TakeTurn(d FS, root, name string) (*Turn, error) {
 	t := &Turn{fs: d, root: root, dir: filepath.Join(root, turnsName, name)}
 	old, err := d.Stat(t.dir) // of a process that had the name before
@@ -47,10 +47,10 @@ func TakeTurn(d FS, root, name string) (*Turn, error) {
 	return t, err
 }
 
-// Path is where a file stands that is to be renamed.
+// Path returns a path in the turn's folder for a file to be renamed into the tree.
 func (t *Turn) Path(name string) string { return filepath.Join(t.dir, name) }
 
-// Lost is a *LockedError if another has taken the turn, nil if nobody has.
+// Lost returns a *LockedError if another process has taken the turn, otherwise nil.
 func (t *Turn) Lost() error {
 	_, err := t.fs.Stat(t.dir)
 	if Gone(err) {
@@ -59,11 +59,10 @@ func (t *Turn) Lost() error {
 	return err
 }
 
-// Gone tells whether err says that something is not there any more.
+// Gone reports whether err means that a file no longer exists.
 func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE) }
 
-// Remove takes a name out of the tree, durably, if it is there. remove is RemoveIfThere
-// or RemoveAll.
+// Remove removes a name from the tree durably, if it exists. remove is RemoveIfThere or RemoveAll.
 func (t *Turn) Remove(name string, remove func(FS, string) error) error {
 	from, to := filepath.Join(t.root, name), t.Path("away")
 	err := t.fs.Rename(from, to)
@@ -80,7 +79,7 @@ func (t *Turn) Remove(name string, remove func(FS, string) error) error {
 	return err
 }
 
-// Mkdir makes a folder, durably, unless it is there.
+// Mkdir creates a folder durably unless it exists.
 func (t *Turn) Mkdir(name string) error {
 	_, err := t.fs.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +94,7 @@ func (t *Turn) Mkdir(name string) error {
 	return t.fs.SyncDir(filepath.Dir(name))
 }
 
-// End gives the turn back, unless whoever comes next is to know that it failed.
+// End gives the turn back. After a failure it does not, so that the next process notices.
 func (t *Turn) End() error {
 	if t.failed {
 		return nil

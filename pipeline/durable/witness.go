@@ -6,26 +6,24 @@ import (
 	"sync"
 )
 
-// A Witness remembers what the disk said while a library read from it: Parquet
-// readers take an I/O error for damage of the file, and its words are lost on
-// the way. The zero value is ready; it may be used by several goroutines.
+// A Witness records the I/O errors of files that a library reads. Parquet readers report an I/O error as damage of the
+// file and lose its cause. The zero value is ready; it may be used by several goroutines.
 type Witness struct {
 	mu  sync.Mutex
 	err error // the first
 }
 
-// Watch returns the file with the witness beside it.
+// Watch returns a file whose read errors the witness records.
 func (w *Witness) Watch(f File) File { return &watchedFile{f, w} }
 
-// Err returns the first error of a file that was watched; the end of a file
-// is none.
+// Err returns the first recorded error; the end of a file is no error.
 func (w *Witness) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// Joined returns err with what the disk said, if err is an error at all.
+// Joined returns err joined with the recorded error; nil if err is nil.
 func (w *Witness) Joined(err error) error {
 	said := w.Err()
 	if err == nil || said == nil || errors.Is(err, said) {

@@ -1,11 +1,9 @@
-// Package filename turns ids of notes into names of files that every system
-// takes, Windows among them, and back. In comes an id, which may have slashes;
-// out goes a path with slashes, without an extension.
+// Package filename converts note ids to file names that are valid on every system including Windows, and back. An id
+// may contain slashes; the result is a path with slashes and without an extension.
 //
-// What Windows does not take is written %XX, as in addresses: the characters
-// < > : " | ? * and the percent sign itself, a dot or blank at the end of a part,
-// and the first letter of the names of its devices (CON, NUL, COM1), which it
-// reserves with any extension (docs: Naming Files, Paths, and Namespaces).
+// Characters that Windows rejects are written %XX as in URLs: < > : " | ? * and the percent sign itself, a dot or blank
+// at the end of a path element, and the first letter of reserved device names (CON, NUL, COM1), which Windows reserves
+// with any extension (docs: Naming Files, Paths, and Namespaces).
 package filename
 
 import (
@@ -14,7 +12,7 @@ import (
 	"strings"
 )
 
-// Of returns the name of the file of an id. Two ids never have the same.
+// Of returns the file name for an id. Different ids have different names.
 func Of(id string) string {
 	parts := strings.Split(id, "/")
 	for i, part := range parts {
@@ -23,8 +21,7 @@ func Of(id string) string {
 	return strings.Join(parts, "/")
 }
 
-// ID is the inverse of Of. Names that Of never gives, such as those of other
-// programs, are ids as they are.
+// ID is the inverse of Of. A name that Of never returns, such as one of another program, is itself the id.
 func ID(name string) string {
 	if strings.IndexByte(name, '%') < 0 {
 		return name

@@ -1,5 +1,5 @@
-// Package guard keeps one bad note from its batch: a note whose stage panicked
-// or took too long goes to quarantine, and the others go on.
+// Package guard isolates a bad note from its batch: a note on which a stage panics or takes too long goes to
+// quarantine, and the other notes continue.
 package guard
 
 import (
@@ -7,21 +7,19 @@ import (
 	"time"
 )
 
-// Note calls do for one note and tells whether it panicked. Stages use
-// it so that a bad note goes to quarantine and its batch goes on.
+// Note calls do for one note and reports whether it panicked. Stages use it so that a bad note goes to quarantine and
+// its batch continues.
 func Note(do func()) (caught bool) {
 	defer func() { caught = recover() != nil }()
 	do()
 	return false
 }
 
-// A Clock finds notes that take a stage too much processor time. It cannot
-// stop one: all stages are linear in the text, so that what is over the limit
-// is a fault, and its note is not to be trusted. Short notes are not timed.
+// A Clock detects notes that take a stage too much processor time. It cannot stop a stage. All stages are linear in the
+// length of the text, so a note over the limit indicates a bug and is not trusted. Short notes are not timed.
 //
-// It is the time of the thread that counts, not that of the wall: a disk that
-// stalls, a machine that has too much to do or a process that was stopped for
-// a while are no faults of a note. A note that is timed keeps its thread.
+// It measures the processor time of the thread and not wall-clock time, because a slow disk, a busy machine or a
+// suspended process is no fault of the note. While a note is timed, its goroutine is locked to its thread.
 type Clock struct {
 	Limit  time.Duration // 0: none
 	timing bool
@@ -32,10 +30,10 @@ type Clock struct {
 // costs some 0.3 us, a thousandth of what tagging so long a note does.
 const timedBytes = 16 << 10
 
-// Timed tells whether a note of so many bytes is timed.
+// Timed reports whether a note of that many bytes is timed.
 func Timed(bytes int) bool { return bytes >= timedBytes }
 
-// Start begins a note of so many bytes.
+// Start begins timing a note of that many bytes.
 func (c *Clock) Start(bytes int) {
 	c.end() // of a note whose stage panicked
 	if c.Limit > 0 && Timed(bytes) {
@@ -44,7 +42,7 @@ func (c *Clock) Start(bytes int) {
 	}
 }
 
-// Over ends the note and tells whether it has taken more than the limit.
+// Over ends timing the note and reports whether it exceeded the limit.
 func (c *Clock) Over() bool {
 	if !c.timing {
 		return false

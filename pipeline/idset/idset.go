@@ -1,11 +1,9 @@
-// Package idset counts ids that come again. Each unit keeps the ids of its notes as
-// sorted hashes; the sets of all units together say how often an id came before,
-// without a look at the notes.
+// Package idset counts repeated note ids. Each unit stores the ids of its notes as sorted hashes; the sets of all units
+// together show how many ids had occurred before, without reading the notes.
 //
-// A hash has 64 bits, so that two ids are taken for one with a probability of
-// n²/2⁶⁵: one in forty thousand among 30 million that the count is one too many.
-// The eight bytes a note are read again whenever a unit is added, which is why they
-// are no more.
+// A hash has 64 bits, so the probability that two of n ids collide is n²/2⁶⁵: with 30 million ids the count is one too
+// high once in forty thousand archives. The hashes are read again whenever a unit is added, so they take no more than
+// eight bytes per note.
 package idset
 
 import (
@@ -19,17 +17,17 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Set is the ids of a unit. The zero value is empty.
+// Set holds the ids of a unit. The zero value is empty.
 type Set struct{ hashes []uint64 }
 
-// Add adds an id; one that is empty is none.
+// Add adds an id; an empty one is ignored.
 func (s *Set) Add(id []byte) {
 	if len(id) > 0 {
 		s.hashes = append(s.hashes, xxh3.Hash(id))
 	}
 }
 
-// AppendBinary sorts the set and appends it to dst, eight bytes an id.
+// AppendBinary sorts the set and appends it to dst, eight bytes per id.
 func (s *Set) AppendBinary(dst []byte) []byte {
 	slices.Sort(s.hashes)
 	for _, h := range s.hashes {
@@ -38,15 +36,14 @@ func (s *Set) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// ErrSet says that bytes are no set.
+// ErrSet is returned for data that is no encoded set.
 var ErrSet = errors.New("is no set of ids")
 
 const hashBytes = 8
 
-// A Counter counts the ids that come again among all sets, in several passes
-// where memory is short: each pass takes a range of the hashes. Sets are sorted, so
-// that a pass goes on in each of them where the last one stopped, and all passes
-// together read each hash once.
+// A Counter counts the repeated ids among all sets. If memory is short it needs several passes, each over a range of
+// hashes. Sets are sorted, so a pass continues in each set where the last one stopped, and all passes together read
+// each hash once.
 //
 //	for pass := range c.Passes() { for k, set := range sets { c.Add(pass, k, set) } }; c.Again()
 type Counter struct {
@@ -65,18 +62,18 @@ type Counter struct {
 // passBytes bounds the memory for the hashes of one pass.
 const passBytes = 384 << 20
 
-// NewCounter counts about so many ids.
+// NewCounter returns a counter for about that many ids.
 func NewCounter(ids int64) *Counter { return newCounter(ids, passBytes/hashBytes) }
 
 func newCounter(ids, fit int64) *Counter {
 	return &Counter{passes: int(max(ids-1, 0)/fit) + 1, all: make([]uint64, 0, min(ids, fit)), in: bufio.NewReaderSize(nil, 1<<16)}
 }
 
-// Passes is how often all sets have to be added.
+// Passes returns the number of passes over all sets.
 func (c *Counter) Passes() int { return c.passes }
 
-// Add adds what of set k is in the range of a pass; passes come in their order, and a set has the same
-// number in all of them. Errors are ErrSet and those of the reader.
+// Add counts the hashes of set k that are in the range of the pass. Passes must be in order, and a set has the same
+// number k in all of them. The error is ErrSet or one of the reader.
 func (c *Counter) Add(pass, k int, set *io.SectionReader) error {
 	if pass != c.pass {
 		c.count()
@@ -108,7 +105,7 @@ func (c *Counter) Add(pass, k int, set *io.SectionReader) error {
 	return nil
 }
 
-// Again is how many ids had come before in the same or another set.
+// Again returns how many ids had occurred before in the same or another set.
 func (c *Counter) Again() int64 {
 	c.count()
 	return c.again
@@ -179,7 +176,7 @@ func insert(table []uint64, h uint64) bool {
 	}
 }
 
-// AppendLowest appends the n lowest hashes of a set, or all.
+// AppendLowest appends the n lowest hashes of an encoded set, or all if there are fewer.
 func AppendLowest(dst []uint64, set []byte, n int) []uint64 {
 	for ; len(set) >= hashBytes && n > 0; n-- {
 		dst, set = append(dst, binary.LittleEndian.Uint64(set)), set[hashBytes:]

@@ -12,8 +12,8 @@ import (
 // a half are told from three quarters beyond doubt.
 const mostSampled = 1 << 12
 
-// A Sample is notes of a file by a hash of their ids, so that the samples of two files
-// have the same notes (coordinated sampling; Broder 1997).
+// A Sample holds notes of a file, selected by a hash of their ids, so that the samples of two files select the same
+// notes (coordinated sampling; Broder 1997).
 type Sample struct {
 	notes int64
 	below uint64 // hashes that are kept
@@ -23,7 +23,7 @@ type Sample struct {
 // NewSample returns an empty sample.
 func NewSample() *Sample { return &Sample{below: math.MaxUint64, texts: map[uint64][]byte{}} }
 
-// Add counts a note. A text that is nil cannot be compared.
+// Add adds a note. A nil text cannot be compared later.
 func (c *Sample) Add(id, text []byte) {
 	c.notes++
 	h := xxh3.Hash(id)
@@ -41,8 +41,8 @@ func (c *Sample) thin(below uint64) {
 	maps.DeleteFunc(c.texts, func(h uint64, _ []byte) bool { return h > below })
 }
 
-// Overlap says how much of the file is in another: its notes, those of the other one,
-// ids that both have, and of these those whose texts are known, and are alike.
+// Overlap estimates how much of the file is in another one: the notes of each, the ids in both, and of these the notes
+// with known texts and those with similar texts.
 func (c *Sample) Overlap(now *Sample) (was, given, shared, seen, alike int64) {
 	least := min(c.below, now.below)
 	c.thin(least)

@@ -1,5 +1,5 @@
-// Package markup is the notation of marked notes in tests and in the files of
-// curators: "saw [PERSON:Ada] today".
+// Package markup parses and writes notes with marked spans, "saw [PERSON:Ada] today", for tests and for the files of
+// curators.
 package markup
 
 import (

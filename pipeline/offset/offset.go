@@ -1,5 +1,4 @@
-// Package offset converts between the bytes in which velum counts and what a
-// file counts when it says where a span is.
+// Package offset converts span offsets between bytes, which velum uses, and the unit that a file format counts in.
 package offset
 
 import (
@@ -8,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unit is the thing that the offsets of a file count. Inside velum
-// every offset counts bytes; formats count what their programs count.
+// Unit is the unit of the offsets in a file, such as bytes or code points. Inside velum all offsets count bytes.
 type Unit uint8
 
 const (

@@ -1,5 +1,4 @@
-// Package paced reads ahead of who takes from it: bytes of a stream that may not go on
-// for an hour.
+// Package paced reads ahead from a stream that may pause for a long time, so that its reader can wait with a limit.
 package paced
 
 import (
@@ -13,8 +12,8 @@ const (
 	bytes  = 1 << 16 // of a chunk
 )
 
-// A Reader holds four chunks at the most. One whose source blocks for ever costs a
-// goroutine until the process ends.
+// A Reader reads ahead at most four chunks. If its source blocks for ever, one goroutine remains until the process
+// ends.
 type Reader struct {
 	ctx        context.Context
 	full, free chan []byte
@@ -23,7 +22,7 @@ type Reader struct {
 	err        error  // why there are no more; set before full is closed
 }
 
-// NewReader begins to read. Who waits for bytes waits no longer than ctx.
+// NewReader starts reading. Reads return when ctx ends.
 func NewReader(ctx context.Context, from io.Reader) *Reader {
 	r := &Reader{ctx: ctx, full: make(chan []byte, chunks), free: make(chan []byte, chunks)}
 	for range chunks {
@@ -50,9 +49,8 @@ func (r *Reader) ahead(from io.Reader) {
 	}
 }
 
-// Ready waits until there are bytes to Read, and no longer than late: false. nil is
-// for ever. The error is that of the reader, io.EOF behind the last byte, or the cause
-// of the context's end.
+// Ready waits until there is data to Read, and returns false when late fires first; nil waits for ever. The error is
+// that of the source, io.EOF after the last byte, or the cause of the context's end.
 func (r *Reader) Ready(late <-chan time.Time) (bool, error) {
 	if len(r.left) > 0 {
 		return true, nil

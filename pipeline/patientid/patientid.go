@@ -1,24 +1,18 @@
-// Package patientid says when two ids are those of the same patient, however the
-// files write them. In: an id as a column, a list or a command line has it, and
-// whether it was a number there. Out: a form of it, in which equal patients are
-// equal.
+// Package patientid recognizes the same patient id in different spellings. It takes an id from a column, a list or a
+// command line and whether it was a number there, and returns a normalized form; equal forms mean the same patient.
 //
-// An archive and the lists beside it are made by different programs: what is 123
-// in one is 123.0, "00123", '123, １２３ or U+FEFF 123 in the other (a column of
-// whole numbers with nulls is float64 in pandas; spreadsheets take zeros away).
-// Compared as bytes they are different people, and whoever objects stays in the
-// output. So there is one form, made where ids are read (stages/read), and all
-// that goes by patient asks for that one: who objects, who is known, keys of
+// An archive and the lists beside it come from different programs: 123 in one may be 123.0, "00123", '123, １２３ or
+// U+FEFF 123 in another. (A column of integers with nulls is float64 in pandas; spreadsheets remove leading zeros.) If
+// ids were compared as bytes, a patient who objects could remain in the output. So ids are normalized where they are
+// read (stages/read), and all that depends on the patient uses the normalized form: objections, known people, keys of
 // surrogates and dates, k-anonymity.
 //
-// Zeros in front say nothing in a number, and may say everything in a text: where
-// either side was a number they do not count (Same), where both are text they do.
-// Two texts that differ by such zeros, or by letters around the digits that one of
-// them lacks (1000, 0001000, P1000), may be one patient or two: they are Alike, and
-// a person has to say which.
+// Leading zeros mean nothing in a number and may be significant in a text. If either id was a number they are ignored
+// (Same); if both are texts they count. Two texts that differ only in such zeros, or in letters around the digits that
+// one of them lacks (1000, 0001000, P1000), may be the same patient or not: they are Alike, and a person has to decide.
 //
-// A document may name its patient by several ids. Their forms stand behind each
-// other with Between in between, the first one first, and each of them is the patient.
+// A document may name its patient by several ids. Their forms are joined with Between, the first one first, and each of
+// them identifies the patient.
 package patientid
 
 import (
@@ -34,7 +28,7 @@ import (
 // number begins the form of an id that was a number. No other form begins with it.
 const number = '='
 
-// Between stands between the forms of several ids of one patient. No form holds it.
+// Between separates the forms of several ids of one patient. No form contains it.
 const Between = 0x1f
 
 // misread is a byte order mark that was read as Latin-1.
@@ -43,10 +37,9 @@ var misread = []byte("\u00ef\u00bb\u00bf")
 // longest is the most digits of a number that is written with an exponent.
 const longest = 40
 
-// AppendText appends the form of an id that was text; nothing if there is none in
-// it, as in "", "NaN" or "-". It is capitals and digits as they are; without blanks,
-// quotes around, controls and characters without width; of Unicode's digits and
-// wide letters the usual ones; without a plus sign, and without .0 behind digits.
+// AppendText appends the normalized form of an id that was text; nothing if it holds no id ("", "NaN", "-"). The form
+// has upper-case letters and digits; blanks, surrounding quotes, control characters, zero-width characters and a plus
+// sign are removed, Unicode digits and wide letters are replaced by ASCII, and .0 after digits is dropped.
 func AppendText(dst, id []byte) []byte {
 	first := len(dst)
 	simple, formed := plain(id)
@@ -69,8 +62,8 @@ func AppendText(dst, id []byte) []byte {
 	return append(dst[:first], form...)
 }
 
-// AppendNumber appends the form of an id that was a number, given as its text:
-// 123, -5, 123.50. Nothing if it is no number (NaN).
+// AppendNumber appends the normalized form of an id that was a number, given as text: 123, -5, 123.50; nothing if it is
+// no number (NaN).
 func AppendNumber(dst, id []byte) []byte {
 	first := len(dst)
 	dst = AppendText(append(dst, number), id)
@@ -84,10 +77,9 @@ func AppendNumber(dst, id []byte) []byte {
 	return append(dst[:first+1], withoutZeros(form)...)
 }
 
-// Key returns what all forms of a patient share: without the mark of numbers, and
-// without zeros in front of digits. Keys of surrogates and counts of people go by
-// it: that two patients share one is a smaller error there than that one has two.
-// Of several ids it is the first one's. It is a piece of form.
+// Key returns the part that all forms of a patient share: without the mark of numbers and without leading zeros. Keys
+// of surrogates and counts of people use it, since there it is a smaller error that two patients share a key than that
+// one patient has two. For several ids it is the first one's. The result aliases form.
 func Key(form []byte) []byte {
 	form, _, _ = bytes.Cut(form, []byte{Between})
 	if len(form) > 0 && form[0] == number {
@@ -96,8 +88,7 @@ func Key(form []byte) []byte {
 	return withoutZeros(form)
 }
 
-// Each calls do with every form of what may be several, until do returns true, and
-// tells whether it did.
+// Each calls do with each of several joined forms until do returns true, and reports whether it did.
 func Each(forms []byte, do func(form []byte) bool) bool {
 	for len(forms) > 0 {
 		form, rest, _ := bytes.Cut(forms, []byte{Between})
@@ -109,7 +100,7 @@ func Each(forms []byte, do func(form []byte) bool) bool {
 	return false
 }
 
-// Same tells whether two forms, or any of several, are of the same patient.
+// Same reports whether two forms, or any of several joined forms, belong to the same patient.
 func Same(a, b []byte) bool {
 	return Each(a, func(a []byte) bool { return Each(b, func(b []byte) bool { return same(a, b) }) })
 }
@@ -271,10 +262,9 @@ func written(form []byte) (out []byte, ok bool) {
 	return out, true
 }
 
-// A Set is ids with the row of a list in which each stands. It holds 64-bit
-// hashes: among a million ids and a hundred million patients one is taken for
-// another with a probability of one in 200,000. When all are added, Find may be
-// called from several goroutines.
+// A Set holds ids, each with its row in a list. It stores 64-bit hashes: with a million ids and a hundred million
+// patients, a confusion has a probability of one in 200,000. When all ids are added, Find may be called by several
+// goroutines.
 type Set struct {
 	hash    func([]byte) uint64
 	members []Member
@@ -295,12 +285,12 @@ type Member struct {
 	Behind uint64 `json:"behind,omitempty"`
 }
 
-// NewSet returns an empty set; hash is a good hash of bytes.
+// NewSet returns an empty set that uses the hash function hash.
 func NewSet(hash func([]byte) uint64) *Set {
 	return &Set{hash: hash, members: []Member{}, at: map[uint64][]int32{}, near: map[uint64][]int32{}}
 }
 
-// Add adds the form of an id.
+// Add adds the form of an id with its row.
 func (s *Set) Add(form []byte, row int64) {
 	m := Member{Row: row, Number: isNumber(form), Key: s.hash(Key(form)), Form: s.hash(form)}
 	m.Core, m.Before, m.Behind = s.digits(form)
@@ -320,7 +310,7 @@ func (s *Set) digits(form []byte) (core, before, behind uint64) {
 	return sum(b), sum(a), sum(c)
 }
 
-// Put adds a member of another set of the same hash.
+// Put adds a member of another set with the same hash function.
 func (s *Set) Put(m Member) {
 	k := int32(len(s.members))
 	s.at[m.Key] = append(s.at[m.Key], k)
@@ -338,7 +328,7 @@ func (s *Set) Members() []Member {
 	return s.members
 }
 
-// Without returns the set without the patient of a form.
+// Without returns a copy of the set without the patient of a form.
 func (s *Set) Without(form []byte) *Set {
 	gone := map[int]bool{}
 	s.Each(form, func(k int) { gone[k] = true })
@@ -351,16 +341,14 @@ func (s *Set) Without(form []byte) *Set {
 	return rest
 }
 
-// Has tells whether the patient of a form, or of any of several, is in the set. A nil
-// set has none.
+// Has reports whether the patient of a form, or of any of several joined forms, is in the set. A nil set is empty.
 func (s *Set) Has(forms []byte) bool {
 	found := false
 	s.Each(forms, func(int) { found = true })
 	return found
 }
 
-// Each calls do with the number of each member that is the patient of a form, or of
-// any of several.
+// Each calls do with the index of each member that is the patient of a form, or of any of several joined forms.
 func (s *Set) Each(forms []byte, do func(member int)) {
 	if s == nil || len(s.members) == 0 {
 		return
@@ -375,9 +363,9 @@ func (s *Set) Each(forms []byte, do func(member int)) {
 	})
 }
 
-// Alike tells whether a form, or any of several, may be a member's id that is written in
-// another way: the digits are the same but for zeros in front, and so are the letters before
-// them and behind, unless one of the two has none there.
+// Alike reports whether a form, or any of several joined forms, may be another spelling of a member's id: the digits
+// are the same except for leading zeros, and so are the letters before and after them, unless one of the two has none
+// there.
 func (s *Set) Alike(forms []byte) bool {
 	if s == nil || len(s.members) == 0 {
 		return false
@@ -404,9 +392,8 @@ func split(form []byte) (before, core, behind []byte) {
 	return all[:first], bytes.TrimLeft(all[first:last+1], "0"), all[last+1:]
 }
 
-// Near tells whether two ids look like one that was written in two ways: they
-// differ by zeros in front or by marks alone, or by one character too many, too
-// few, wrong or exchanged with its neighbour.
+// Near reports whether two ids look like spellings of one: they differ only in leading zeros or punctuation, or by one
+// character too many, too few, wrong or swapped with its neighbour.
 func Near(a, b []byte) bool {
 	a, b = bones(a), bones(b)
 	return len(a) > 0 && len(b) > 0 && (bytes.Equal(a, b) || oneEdit(a, b))

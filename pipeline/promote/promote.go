@@ -1,6 +1,5 @@
-// Package promote keeps a folder of models of which one is in use. In goes a
-// model's bytes, out comes the one that was promoted last: a rename of one small
-// file is the commit, as the manifest is of a run.
+// Package promote keeps a folder of models, one of which is in use. Promoting a model replaces one small file by a
+// rename, as the manifest is replaced at the end of a run.
 package promote
 
 import (
@@ -33,7 +32,7 @@ type Folder struct {
 	FS  durable.FS // nil means durable.OS
 }
 
-// Promotion is a model that came into use.
+// Promotion records that a model was put into use.
 type Promotion struct {
 	File   string    `json:"file"` // in the folder
 	SHA256 string    `json:"sha256"`
@@ -53,7 +52,7 @@ const (
 	modelExt      = ".velum"
 )
 
-// ErrNone says that no model of a folder is in use, or none was before.
+// ErrNone is returned if no model of a folder is in use, or if there is none to go back to.
 var ErrNone = errors.New("no model")
 
 func (f *Folder) fs() durable.FS {
@@ -65,9 +64,8 @@ func (f *Folder) fs() durable.FS {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
-// History lists the models that were in use, the current one last. The error
-// is ErrNone if the folder has no pointer, *durable.IntegrityError if it cannot be
-// read.
+// History returns the models that have been in use, the current one last. The error is ErrNone if the folder has no
+// pointer file, *durable.IntegrityError if that cannot be read.
 func (f *Folder) History() ([]Promotion, error) {
 	p, err := f.read()
 	if err != nil {
@@ -76,7 +74,7 @@ func (f *Folder) History() ([]Promotion, error) {
 	return append(p.Before, p.Current), nil
 }
 
-// Current reads the model in use and checks that it is what was promoted.
+// Current reads the model in use and verifies it against its promotion.
 func (f *Folder) Current() (Promotion, []byte, error) {
 	p, err := f.read()
 	if err != nil {
@@ -144,9 +142,9 @@ func (f *Folder) model(p Promotion) ([]byte, error) {
 	return data, nil
 }
 
-// Promote puts a model into the folder and into use. It returns false if that
-// very model is in use already. With the zero time the folder says none. Errors: *durable.LockedError while another process
-// promotes, those of the disk; the model in use before then stays.
+// Promote stores a model in the folder and puts it into use. It returns false if that model is in use already. A zero
+// time is not recorded. On an error the previous model stays in use: *durable.LockedError while another process
+// promotes, or an error of the file system.
 func (f *Folder) Promote(data []byte, now time.Time) (done bool, err error) {
 	if err := durable.MkdirAll(f.fs(), f.Dir); err != nil {
 		return false, err
@@ -188,9 +186,8 @@ func (f *Folder) keep(p Promotion, data []byte) error {
 	return err
 }
 
-// Rollback puts the model before into use, and returns it. Doing it again goes
-// back further. The error is ErrNone if there is none before; a model
-// before that is not sound is not gone back to.
+// Rollback puts the previous model into use again and returns it. Repeated calls go back further. The error is ErrNone
+// if there is no previous model; a damaged one is not used.
 func (f *Folder) Rollback() (Promotion, error) {
 	var back Promotion
 	err := f.locked("rollback", func() error {
@@ -237,7 +234,7 @@ func (f *Folder) locked(what string, do func() error) error {
 	return errors.Join(err, lock.Close())
 }
 
-// Files lists the models of the folder by name, those in use or not.
+// Files lists the names of all models in the folder.
 func (f *Folder) Files() ([]string, error) {
 	entries, err := f.fs().ReadDir(f.Dir)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package secret reads the key from which everything is derived that must not
-// be undone without it.
+// Package secret reads the secret key, from which all pseudonyms are derived that must not be reversible without it.
 package secret
 
 import (
@@ -14,12 +13,10 @@ import (
 	"syscall"
 )
 
-// Key is the secret from which everything is derived that must not be undone
-// without it: keyed ids, opaque folder names. It never leaves memory; only its
-// id is written.
+// Key is the secret key for keyed ids, opaque folder names and so on. It is never written; only its id is.
 type Key struct{ master []byte }
 
-// A Error says why a key file cannot be used. It holds nothing of the key.
+// An Error says why a key file cannot be used. It holds nothing of the key.
 type Error struct{ Path, Cause string }
 
 func (e *Error) Error() string { return fmt.Sprintf("key file %s: %s", e.Path, e.Cause) }
@@ -53,14 +50,13 @@ func Load(path string) (*Key, error) {
 	return &Key{data}, nil
 }
 
-// Public returns a key that whoever knows the text has too: for what has to come out the same and need not stay secret.
+// Public returns a key that is derived from a public text, for what must be reproducible and need not be secret.
 func Public(text string) *Key {
 	master := sha256.Sum256([]byte(text))
 	return &Key{master[:]}
 }
 
-// Check tells what is wrong with a key file without reading it. Errors are
-// *Error.
+// Check returns what is wrong with a key file without reading it. Errors are *Error.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -88,8 +84,7 @@ func keyMode(info fs.FileInfo) bool {
 	return others == 0 || others == 0o040 && known && s.Uid == 0
 }
 
-// Derive returns 32 bytes for one purpose (HKDF-SHA-256). Different purposes
-// give keys that tell nothing of each other.
+// Derive returns 32 bytes for one purpose (HKDF-SHA-256). Keys of different purposes reveal nothing about each other.
 func (k *Key) Derive(purpose string) []byte {
 	out, err := hkdf.Key(sha256.New, k.master, nil, "velum "+purpose, sha256.Size)
 	if err != nil {
@@ -98,8 +93,7 @@ func (k *Key) Derive(purpose string) []byte {
 	return out
 }
 
-// ID names the key in manifests, without telling anything of it; "" for no
-// key.
+// ID returns the name of the key in manifests, which reveals nothing about it; "" for no key.
 func (k *Key) ID() string {
 	if k == nil {
 		return ""

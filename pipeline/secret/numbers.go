@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Numbers puts whole numbers in place of whole numbers under a key, one to one: those of 31 bits among themselves, which is what
-// a column of `integer` takes, and wider ones of up to 62 bits among themselves. It is a Feistel network (Luby and Rackoff 1988)
-// with AES in its ten rounds, as many as FF1 of NIST SP 800-38G has, which walks on until it is back in its range (Black and
-// Rogaway 2002). It belongs to one goroutine.
+// Numbers is a keyed permutation of integers: integers of 31 bits map to such integers, as a column of type integer
+// needs, and wider ones of up to 62 bits to such. It is a Feistel network (Luby and Rackoff 1988) with AES as the
+// function of its ten rounds, as many as FF1 of NIST SP 800-38G, and cycle walking to stay in range (Black and Rogaway
+// 2002). It must be used by one goroutine.
 type Numbers struct {
 	block cipher.Block
 	in    [aes.BlockSize]byte
@@ -24,7 +24,7 @@ const (
 	rounds = 10
 )
 
-// Numbers returns the numbers of one purpose. Different purposes give numbers that tell nothing of each other.
+// Numbers returns the permutation for one purpose. Those of different purposes reveal nothing about each other.
 func (k *Key) Numbers(purpose string) *Numbers {
 	block, err := aes.NewCipher(k.Derive(purpose))
 	if err != nil {
@@ -33,7 +33,7 @@ func (k *Key) Numbers(purpose string) *Numbers {
 	return &Numbers{block: block}
 }
 
-// Of returns the number that stands for v, and false if v has more than 62 bits.
+// Of returns the image of v; false if v has more than 62 bits.
 func (n *Numbers) Of(v uint64) (uint64, bool) {
 	switch {
 	case v < 1<<narrow:
@@ -44,8 +44,8 @@ func (n *Numbers) Of(v uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Append appends the number that stands for that of a text, and returns false if it is no whole number of up to 62 bits. pandas
-// writes whole numbers beside nulls as 9.0.
+// Append appends the image of the integer in text; it returns false if text is no integer of up to 62 bits. It accepts
+// 9.0, since pandas writes integers beside nulls in that way.
 func (n *Numbers) Append(dst, text []byte) ([]byte, bool) {
 	v, err := strconv.ParseUint(strings.TrimSuffix(string(text), ".0"), 10, 64)
 	v, fits := n.Of(v)

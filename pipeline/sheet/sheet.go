@@ -1,10 +1,8 @@
-// Package sheet keeps a spreadsheet from taking a cell for a formula. In comes
-// the text of a cell of CSV or TSV; out goes one that is text to every
-// spreadsheet, and back.
+// Package sheet prevents spreadsheets from executing a cell of CSV or TSV as a formula, reversibly.
 //
-// The rule is that of OWASP (CSV Injection): an apostrophe before = + - @, their
-// full-width forms, tab, carriage return and line feed. So that it can be taken
-// back, cells that begin with apostrophes before one of these get one more.
+// The rule is OWASP's (CSV Injection): an apostrophe before = + - @, their full-width forms, tab, carriage return and
+// line feed. A cell that begins with apostrophes before one of these gets one more, so that the original can be
+// restored.
 package sheet
 
 import (
@@ -23,8 +21,8 @@ func risky(cell []byte) bool {
 	return len(rest) > 0 && bytes.ContainsRune([]byte(formula), r)
 }
 
-// Guarded returns the cell as it is written; shift is the number of bytes, and
-// of characters, before its text.
+// Guarded returns the cell in the form to be written; shift is the number of bytes (and characters) added before its
+// text.
 func Guarded(dst, cell []byte) (out []byte, shift int) {
 	if !risky(cell) {
 		return append(dst, cell...), 0

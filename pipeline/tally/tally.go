@@ -1,7 +1,6 @@
-// Package tally is what is counted of notes beside what became of them: spans by
-// category, languages, confidences, uses of rules. Stages and rooms write counts
-// under the names here, units carry them, manifests keep them, reports and
-// metrics read them; nobody else spells a name.
+// Package tally holds named counts of notes beside their outcome: spans by category, languages, confidences, uses of
+// rules. Stages and verbs write the counts under the names defined here, units carry them, manifests store them, and
+// reports and metrics read them. No other package spells the names.
 package tally
 
 import (
@@ -10,14 +9,14 @@ import (
 	"strings"
 )
 
-// Counts are counts by name, as "category/PERSON". In JSON they are an object;
-// names are part of the format of manifests.
+// Counts maps names, such as "category/PERSON", to counts. In JSON it is an object; the names are part of the format of
+// manifests.
 type Counts map[string]int64
 
-// Of names the kind of thing that is counted: the first part of a count's name.
+// Of is the kind of thing that is counted: the first part of a count's name.
 type Of string
 
-// What is counted.
+// The kinds of things that are counted.
 const (
 	Category   Of = "category"         // masked spans, by category
 	Source     Of = "source"           // by who found them
@@ -46,7 +45,7 @@ const (
 	VainForm     Of = "vain_form"     // the same, the commonest of each unit by form
 )
 
-// Second parts of Calendar.
+// Second parts of the names under Calendar.
 const (
 	CalendarHidden  = "hidden"  // words and phrases that were hidden
 	CalendarNotes   = "notes"   // that had one
@@ -56,7 +55,7 @@ const (
 // Second parts of Order.
 const ()
 
-// What names of DoubtBy begin with; the name of the part and the bin follow.
+// Prefixes of the names under DoubtBy; the name of the part and the bin follow.
 const (
 	ByLanguage = "language/"
 	ByCenter   = "center/"
@@ -69,10 +68,10 @@ func (of Of) key(name string) string {
 	return string(of) + "/" + name
 }
 
-// Pair is the second part of the name of a span.
+// Pair returns the second part of the name for spans of a category and a source.
 func Pair(category, source string) string { return category + "/" + source }
 
-// Note adds to a count. What is 0 is not noted.
+// Note adds n to a count; it does nothing if n is 0.
 func (c *Counts) Note(of Of, name string, n int64) {
 	if n <= 0 {
 		return
@@ -83,7 +82,7 @@ func (c *Counts) Note(of Of, name string, n int64) {
 	(*c)[of.key(name)] += n
 }
 
-// NoteSpans adds spans of a category that a source found.
+// NoteSpans adds n spans of a category and a source.
 func (c *Counts) NoteSpans(category, source string, n int64) {
 	c.Note(Category, category, n)
 	c.Note(Source, source, n)
@@ -93,7 +92,7 @@ func (c *Counts) NoteSpans(category, source string, n int64) {
 // Get returns a count.
 func (c Counts) Get(of Of, name string) int64 { return c[of.key(name)] }
 
-// By returns the counts of something by their names.
+// By returns the counts of one kind by the second part of their names.
 func (c Counts) By(of Of) map[string]int64 {
 	some := map[string]int64{}
 	for name, n := range c {
@@ -114,12 +113,11 @@ func (c *Counts) Add(d Counts) {
 	}
 }
 
-// Bins is into how many equal parts confidences are sorted. Twenty: C_min is a
+// Bins is the number of equal bins of confidence. With twenty bins, the least confidence for selection (C_min) is a
 // border of one.
 const Bins = 20
 
-// Bin returns the bin of a confidence, rounded to 1e-4 first, so that the last
-// bit of a kernel decides nothing.
+// Bin returns the bin of a confidence after rounding to 1e-4, so that the last bits of a kernel's result do not matter.
 func Bin(confidence float32) int {
 	if !(confidence > 0) {
 		return 0
@@ -128,10 +126,10 @@ func Bin(confidence float32) int {
 	return min(rounded*Bins/10_000, Bins-1)
 }
 
-// Bounds returns the confidences that a bin holds: [from, to).
+// Bounds returns the range [from, to) of confidences in a bin.
 func Bounds(bin int) (from, to float64) { return float64(bin) / Bins, float64(bin+1) / Bins }
 
-// BinName is the second part of the name of a bin: its lower bound.
+// BinName returns the second part of the name of a bin: its lower bound.
 func BinName(bin int) string {
 	from, _ := Bounds(bin)
 	return fmt.Sprintf("%.2f", from)

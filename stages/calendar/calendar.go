@@ -1,16 +1,12 @@
-// Package calendar finds words that fix a date: feasts, elections, states of alarm,
-// first days of school. In: Text or View, Tokens, Spans. Out: more Spans, between
-// those that are there.
+// Package calendar finds words that identify a date: public holidays, elections, states of alarm, first days of school.
+// It reads Text or View, Tokens and Spans, and adds spans between the existing ones.
 //
-// It is asked where a policy moves dates, and nowhere else. "31/07/2024, día de
-// Navidad" tells by how many days everything of a patient was moved, so such words
-// become spans of the category whose dates move. The operator cannot read them and
-// leaves them to the next of its chain, in the end the placeholder. A phrase like
-// "un día festivo" in their place was ruled out: with the date beside it, it leaves
-// a handful of days of the year.
+// It runs only if the policy shifts dates. "31/07/2024, día de Navidad" reveals by how many days all dates of a patient
+// were shifted, so such words become spans of the category whose dates are shifted. The shift operator cannot read them
+// and leaves them to the next operator of its chain, in the end the placeholder. Replacing them by a phrase like "un
+// día festivo" was ruled out: with the date beside it, only a few days of the year remain possible.
 //
-// What the words are stands in files of rules (models/tag/rules), configs/rules/calendar.atn
-// first.
+// The words are in rule files (models/tag/rules), the first of them configs/rules/calendar.atn.
 package calendar
 
 import (
@@ -37,7 +33,7 @@ var dateCategory = func() pipeline.Category {
 	return c
 }()
 
-// Options of the stage. Packs are required.
+// Options holds the options of the stage. Packs are required.
 type Options struct {
 	Packs    []*rules.Pack
 	Date     pipeline.Category // what a network calls DATE is this here
@@ -46,19 +42,19 @@ type Options struct {
 	Workers  int               // 0 means 1
 }
 
-// What networks of a pack say by their categories, names and scores.
+// Conventions between the stage and the networks of a pack: categories, names and scores with a meaning.
 const (
 	weekdayNetwork = "weekday"
 	hidden         = 0.5 // the least score of what is hidden; what has less is counted
 )
 
-// Counts says what the stage did. It may be read when the run has ended.
+// Counts counts the words that the stage found. It may be read when the run has ended.
 type Counts struct {
 	mu sync.Mutex
 	Tally
 }
 
-// Tally is the counts of a unit.
+// Tally holds the counts of a unit.
 type Tally struct {
 	Hidden  int64 // words and phrases that were hidden, weekdays left out
 	Notes   int64 // notes that had one

@@ -14,14 +14,14 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Question is a note that a person could be asked about.
+// Question is a note that a person could be asked to correct.
 type Question struct {
 	Record
 	Sketch uint64 // simhash of the words: notes of nearly the same words differ in few bits (Charikar 2002)
 	Shape  uint64 // hash of the tags, runs of one tag counted once
 }
 
-// Asking says which notes a person should correct.
+// Asking holds the options for choosing the notes that a person should correct.
 type Asking struct {
 	N      int
 	Random float64 // share that is drawn at random: what the model is sure of and wrong about
@@ -32,7 +32,7 @@ type Asking struct {
 	Classes []float64
 }
 
-// Asked is a note to correct, and why it is one.
+// Asked is a chosen note with the reason for its choice.
 type Asked struct {
 	Key
 	Confidence Confidence
@@ -40,7 +40,7 @@ type Asked struct {
 	Class      int // for AskedForClass
 }
 
-// Why says for what a note was picked.
+// Why is the reason for which a note was chosen.
 type Why uint8
 
 const (
@@ -62,13 +62,11 @@ const (
 	formBits = 4
 )
 
-// Ask picks the notes to correct, by key. The result depends on the set of
-// questions and not on their order. A share is drawn at random; then every
-// main class gets its part of half of the rest, the notes with it in which most
-// was found for their length; what is left goes in turn to the kinds of notes, the kind with the note first that is
-// least sure among those of its length. A kind is
-// the notes of one shape and one group of words, so that one template of the
-// archive does not take all places. No two notes are nearly the same.
+// Ask chooses the notes to correct, and returns them by key. The result depends on the set of questions and not on
+// their order. A share is drawn at random. Half of the rest is divided among the main classes: each gets the notes with
+// the most spans of that class for their length. The other places go in turn to the kinds of notes, starting with the
+// kind that has the least confident note for its length. A kind is the notes of one shape and one group of words, so
+// that a single template of the archive cannot fill all places. No two chosen notes are nearly equal.
 func Ask(questions []Question, a Asking) []Asked {
 	p := asking{Asking: a, sorted: slices.Clone(questions), taken: map[Key]bool{}}
 	slices.SortFunc(p.sorted, func(x, y Question) int {
@@ -213,7 +211,7 @@ func (p *asking) kinds() {
 	}
 }
 
-// Questioner makes questions of notes. It has scratch space: one a worker.
+// Questioner makes questions from notes. It has scratch space, so each worker needs its own.
 type Questioner struct {
 	Recorder
 	sums  [64]int
@@ -221,7 +219,7 @@ type Questioner struct {
 	shape xxh3.Hasher
 }
 
-// Question returns what is asked of note i of b.
+// Question returns the question for note i of b.
 func (q *Questioner) Question(b *pipeline.Batch, i int, unit uint32) (Question, error) {
 	r, err := q.Record(b, i, unit)
 	if err != nil {

@@ -46,7 +46,7 @@ const temperature = 0.005
 // confidenceStep is the width of a kind, in steps of Confidence.
 const confidenceStep = 20
 
-// Coordinates of what a note holds.
+// Indexes of the coordinates by which notes are balanced.
 const (
 	one         = 0 // every note
 	firstSpan   = 1

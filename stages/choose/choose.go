@@ -1,14 +1,10 @@
-// Package choose picks the notes that the next model learns from and those
-// that a curator should see. In: Conf, Tags. Out: Chosen; and, at the end of
-// a run, the selection set.
+// Package choose selects the notes for training the next model, and those that a curator should see. The stage reads
+// Conf and Tags and fills Chosen; the selection set follows at the end of a run.
 //
-// It has two parts. The stage, [New], sees one note at a time and marks
-// candidates. Which of them are taken depends on all the others, so that is decided
-// once per run, by [Final], from a small [Record] of each candidate: the most confident k
-// whose classes, lengths and empty notes have the wanted proportions (BOOT
-// §3.2.1). Records are handed over through files, and their order does not
-// matter, so that units can be done in any order, by any number of workers,
-// and the selection stays the same.
+// The stage, [New], sees one note at a time and marks candidates. Which candidates are taken depends on all of them, so
+// [Final] decides once per run from a small [Record] of each: it takes the k most confident ones whose classes, lengths
+// and share of empty notes have the wanted proportions (BOOT §3.2.1). Records are passed through files and their order
+// does not matter, so units can be processed in any order by any number of workers.
 package choose
 
 import (
@@ -22,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// Options of the stage. The zero value takes every note that holds a span.
+// Options holds the options of the stage. The zero value takes every note with a span.
 type Options struct {
 	// MinConfidence is C_min: a candidate has at least this confidence. Both
 	// are rounded to 1e-4 before they are compared, so that the last bit of
@@ -64,8 +60,8 @@ func (o Options) do(b *pipeline.Batch) error {
 // minTokens is how many a candidate has at least: a note of one or two words is certain and teaches nothing.
 const minTokens = 3
 
-// ReviewBelow is the confidence below which a note of a run may go to a curator. Above one half the model's own answer is more
-// likely right than all others together.
+// ReviewBelow is the confidence below which a note of a run may be given to a curator. Above one half, the model's
+// answer is more probably right than all others together.
 const ReviewBelow = 0.5
 
 func (o Options) choice(b *pipeline.Batch, i int) pipeline.Choice {
@@ -87,11 +83,10 @@ func holdsSpan(tags []pipeline.Tag) bool {
 	return slices.ContainsFunc(tags, func(t pipeline.Tag) bool { return t != pipeline.O })
 }
 
-// Recorder makes the records of notes. It has scratch space: one a worker.
+// Recorder makes the records of notes. It has scratch space, so each worker needs its own.
 type Recorder struct{ spans []pipeline.Span }
 
-// Record returns the record of note i of b. Unit is the number of the unit in
-// the plan of the run.
+// Record returns the record of note i of b; unit is the index of its unit in the plan.
 func (r *Recorder) Record(b *pipeline.Batch, i int, unit uint32) (Record, error) {
 	if b.TagSet == nil {
 		return Record{}, errNoTags
@@ -122,9 +117,8 @@ func (r *Recorder) Record(b *pipeline.Batch, i int, unit uint32) (Record, error)
 	return record, nil
 }
 
-// Sure sets the record's Least to the scores of the spans that the tags of
-// note i were made from, where resolve and the teacher have come before. to is
-// the map of the teacher; nil keeps the categories.
+// Sure sets Least from the scores of the spans of note i, if resolve and the teacher have run before. to is the
+// category map of the teacher; nil keeps the categories.
 func (r *Record) Sure(b *pipeline.Batch, i int, to func(pipeline.Category) pipeline.Category) {
 	var seen [MaxClasses]bool
 	for _, s := range b.Spans.At(i) {

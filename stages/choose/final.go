@@ -30,7 +30,7 @@ type Target struct {
 	MaxKept int
 }
 
-// Result is the final choice.
+// Result is the selection set that was chosen.
 type Result struct {
 	Keys       []Key // by unit, then row
 	Candidates int   // records at or above C_min that may be chosen
@@ -397,14 +397,13 @@ func (p *pool) result(take []int, short int) Result {
 	return r
 }
 
-// Lowest is the records of lowest confidence: those that teach most when a
-// curator corrects them (BOOT §4.4).
+// Lowest keeps the records of lowest confidence, which teach most when a curator corrects them (BOOT §4.4).
 type Lowest struct {
 	heap
 	most int
 }
 
-// NewLowest keeps at most n records.
+// NewLowest returns a Lowest for at most n records.
 func NewLowest(n int) *Lowest {
 	return &Lowest{most: n, heap: heap{order: func(a, b *entry) int {
 		if a.confidence != b.confidence {
@@ -414,12 +413,12 @@ func NewLowest(n int) *Lowest {
 	}}}
 }
 
-// Add takes a record into account, and tells whether it is one of them so far.
+// Add considers a record, and reports whether it is among the lowest so far.
 func (l *Lowest) Add(r *Record) (kept bool) {
 	return l.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, l.most)
 }
 
-// Keys returns the lowest records so far, by unit and row.
+// Keys returns the keys of the lowest records so far, by unit and row.
 func (l *Lowest) Keys() []Key {
 	keys := make([]Key, 0, len(l.entries))
 	for _, e := range l.entries {

@@ -2,17 +2,16 @@ package choose
 
 import "iter"
 
-// Floors are C_min by class. One C_min for all takes the classes that a model
-// finds easy: dates at 0.999, and no person.
+// Floors holds the minimal confidence C_min by class. A single C_min selects the classes that are easy for a model:
+// dates at 0.999 and no person.
 type Floors struct {
 	Class   [MaxClasses]Confidence // of the least sure span of each class
 	Outside Confidence             // of a note without spans, and of what stands outside the spans of others
 }
 
-// NewFloors returns the lower of C_min and of a quantile of what is found, by
-// class: so many of the least sure are left out and all others may be chosen.
-// The quantile of what stands outside is that of notes without spans. With a
-// quantile of 1, C_min holds for all classes.
+// NewFloors returns, for each class, the lower of minConfidence and the given quantile of the confidences found: that
+// share of the least confident ones is excluded. For text outside of spans, the quantile is that of notes without
+// spans. With a quantile of 1, minConfidence applies to all classes.
 func NewFloors(records iter.Seq[Record], minConfidence, quantile float64) *Floors {
 	var counts [MaxClasses + 1][10_001]int
 	for r := range records {

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// MaxClasses is the largest number of categories of a tag set.
+// MaxClasses is the largest number of categories in a tag set for selection.
 const MaxClasses = 32
 
 // Confidence is a confidence in steps of 1e-4, from 0 to 10,000.
 type Confidence uint16
 
-// Round returns the confidence of p; 0 for what is no probability.
+// Round returns the Confidence nearest to p; 0 if p is no probability.
 func Round(p float64) Confidence {
 	if !(p > 0) {
 		return 0
@@ -22,8 +22,7 @@ func Round(p float64) Confidence {
 // Float returns the confidence in [0, 1].
 func (c Confidence) Float() float64 { return float64(c) / 10_000 }
 
-// Key says where a note is: the number of its unit in the plan, and its row
-// in the unit's file.
+// Key identifies a note by the index of its unit in the plan and its row in the unit's file.
 type Key struct {
 	Unit uint32
 	Row  int64
@@ -34,8 +33,8 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Unit, other.Unit), cmp.Compare(k.Row, other.Row))
 }
 
-// Record holds the facts about a candidate that the final choice uses. Classes are counted
-// as in TagSet.Categories; counts end at 255.
+// Record holds what the final choice needs to know of a candidate. Counts are by class, in the order of
+// TagSet.Categories, and saturate at 255.
 type Record struct {
 	Key
 	Confidence Confidence

@@ -8,10 +8,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Senses counts how often each word of a slice, without case and accents, is in
-// a span. A word has one sense in most archives (Yarowsky 1995): one that is
-// in spans elsewhere and in none here was probably missed here, and the note
-// would teach that it is no name.
+// Senses counts how often each word of a slice, folded without case and accents, is inside and outside of spans. In
+// most archives a word has one sense (Yarowsky 1995): a word that is mostly in spans but not in this note was probably
+// missed here, and the note would teach a wrong tag.
 type Senses map[uint64]sense
 
 type sense struct{ all, in uint32 }
@@ -42,8 +41,7 @@ func (s Senses) Add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
 	}
 }
 
-// Missed tells whether a note has a word outside spans that is mostly in
-// spans.
+// Missed reports whether a note has a word outside of spans that is mostly in spans elsewhere.
 func (s Senses) Missed(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) bool {
 	for k, t := range tokens {
 		if tags[k] != pipeline.O || !isWord(text[t.Start:t.End]) {

@@ -9,11 +9,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A Shortlist is what a unit keeps of its candidates for the choice among all
-// units: of those with the same counts the surest, and of the notes for a curator
-// the least sure. However many units there are, no other can be chosen, since the
-// unit alone has enough that go before it. So words of no other need be kept, and
-// what the choice has to know of a unit is some 14 bytes a note (see Choice).
+// A Shortlist holds the candidates of one unit that may still be chosen among all units: the most confident ones of
+// those with equal counts, and the least confident ones for a curator. Other candidates cannot be chosen, because the
+// unit alone has enough better ones, so their words need not be kept. The final choice needs some 14 bytes per note
+// (see Choice).
 type Shortlist struct {
 	pool     *pool
 	lowest   *Lowest
@@ -25,16 +24,15 @@ type Shortlist struct {
 
 const notWritten = -1
 
-// Bounds of a shortlist that change with the size of a selection in steps, so that
-// most other sizes leave the units as they are.
+// Lower bounds of the sizes of a shortlist. Sizes grow in steps, so that a slightly different selection size leaves the
+// units unchanged.
 const (
 	leastOfStratum = 8192
 	leastOfReview  = 256
 )
 
-// ShortlistSizes returns how many notes a unit keeps of each stratum for a selection
-// of k notes, and for a curator who gets review: at least so many, in powers of two.
-// None are kept for a selection of none.
+// ShortlistSizes returns how many notes of each stratum a unit keeps for a selection of k notes, and for a curator's
+// list of review notes: at least as many, rounded up to a power of two; 0 for 0.
 func ShortlistSizes(k, review int) (stratum, curator int) {
 	return step(k, leastOfStratum), step(review, leastOfReview)
 }
@@ -49,8 +47,8 @@ func step(n, least int) int {
 	return least
 }
 
-// NewShortlist makes the list of a unit for a selection like t, of which K,
-// MinConfidence and WithoutSpans count, and for a curator who gets so many notes.
+// NewShortlist returns the list of a unit for a selection with t's K, MinConfidence and WithoutSpans, and for a
+// curator's list of review notes.
 func NewShortlist(t Target, review int) *Shortlist {
 	stratum, curator := ShortlistSizes(t.K, review)
 	return newShortlist(t, stratum, curator)
@@ -61,8 +59,8 @@ func newShortlist(t Target, stratum, curator int) *Shortlist {
 	return &Shortlist{pool: newPool(t), lowest: NewLowest(curator)}
 }
 
-// Add looks at the next note that was chosen: note i of b. It tells whether the note
-// is on the list so far; if not, it never will be.
+// Add considers note i of b, the next chosen note. It reports whether the note is on the list for now; a note that is
+// not will never be.
 func (s *Shortlist) Add(b *pipeline.Batch, i int) (listed bool, err error) {
 	r, err := s.recorder.Record(b, i, 0)
 	return err == nil && s.add(r, b.Chosen[i] == pipeline.ToReview), err
@@ -81,9 +79,8 @@ func (s *Shortlist) add(r Record, review bool) (listed bool) {
 	return listed
 }
 
-// Settle tells which of the notes that were listed since the last call are still on the
-// list: these are written next, in this order. Notes that come later may still push
-// some of them off.
+// Settle returns which of the notes listed since the last call are still on the list; they are to be written next, in
+// this order. Later notes may still displace some of them.
 func (s *Shortlist) Settle() (listed []int) {
 	from := len(s.place)
 	for range s.added - from {
@@ -140,9 +137,9 @@ func (s *Shortlist) appendEntries(dst []byte, entries []entry) []byte {
 	return dst
 }
 
-// Remaining is the shortlist of a unit that has lost notes: place says where a note is
-// now among those that the unit wrote, or false if it is gone. Notes that are on no list
-// still count as candidates, since nobody knows which they were.
+// Remaining returns the encoded shortlist of a unit after notes were removed. place returns the new position of a note
+// among those that the unit has written, or false if the note is gone. Removed notes that are on no list still count as
+// candidates, since they cannot be identified.
 func Remaining(list []byte, place func(was int32) (now int32, stays bool)) ([]byte, error) {
 	l := &listReader{data: list}
 	candidates, strata := l.uvarint(), uint64(0)
@@ -179,23 +176,23 @@ func remaining(entries []byte, place func(int32) (int32, bool)) (stay []byte) {
 	return stay
 }
 
-// Choice is the final choice among the shortlists of units: Final and Least of all
-// their notes. A key has the place of a note among those that its unit wrote.
+// Choice makes the final choice from the shortlists of all units, with the same result as Final and Lowest for all
+// notes. The row of a key is the position of a note among those that its unit has written.
 type Choice struct {
 	pool   *pool
 	lowest *Lowest
 }
 
-// NewChoice makes a choice of a selection and of some notes for a curator.
+// NewChoice returns a Choice of a selection and of review notes for a curator.
 func NewChoice(t Target, review int) (*Choice, error) {
 	t, err := t.checked()
 	return &Choice{newPool(t), NewLowest(review)}, err
 }
 
-// ErrShortlist says that bytes are no shortlist.
+// ErrShortlist is returned for data that is no encoded shortlist.
 var ErrShortlist = errors.New("is no list of candidates")
 
-// Add takes a unit's shortlist into account. The order of units does not matter.
+// Add adds a unit's encoded shortlist. The order of units does not matter.
 func (c *Choice) Add(unit uint32, list []byte) error {
 	l := &listReader{data: list}
 	left := l.uvarint()
@@ -216,7 +213,7 @@ func (c *Choice) Add(unit uint32, list []byte) error {
 	return nil
 }
 
-// Result returns the same notes as Final and Least of all candidates.
+// Result returns the same notes as Final and Lowest would for all candidates.
 func (c *Choice) Result() (selected Result, review []Key) {
 	c.pool.close()
 	return c.pool.choose(), c.lowest.Keys()

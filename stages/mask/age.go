@@ -31,8 +31,8 @@ var unitsOfAge = []struct {
 	{"a", true}, {"y", true}, {"de", true}, {"o", true},
 }
 
-// Replace implements Operator. An age that has no digits, or several numbers
-// that do not agree, goes to the next operator.
+// Replace implements Operator. It fails, and leaves the value to the next operator, if an age has no digits, or several
+// numbers that disagree.
 func (o *age) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
 	start, end, years, ok := o.read(v.Words)
 	if !ok {

@@ -26,10 +26,9 @@ type encrypt struct {
 	plain  []byte
 }
 
-// Before a value stand markBytes of a keyed hash of it in its scope, which make
-// equal values of two patients differ; behind it fillByte and zeros up to a
-// multiple of bucketBytes. Eight bytes coincide by chance for one pair of values
-// of different scopes in 1.8e19, and even then nothing is read.
+// Format of the plaintext: markBytes of a keyed hash of the value and its scope, so that equal values of two patients
+// encrypt differently; the value; then fillByte and zeros up to a multiple of bucketBytes. The hashes of two scopes
+// coincide once in 1.8e19 pairs, and even then nothing can be decrypted.
 const (
 	markBytes   = 8
 	bucketBytes = 64
@@ -64,10 +63,10 @@ func (o *encrypt) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 // they make no name and no number that verify could take for a survivor.
 const sealLetters = "bcdfghjklmnpqrst"
 
-// Sealer encrypts and reveals values under a key.
+// Sealer encrypts and decrypts values with a key.
 type Sealer struct{ siv *subtle.AESSIV }
 
-// NewSealer returns the sealer of a key and a purpose.
+// NewSealer returns the Sealer for a key and a purpose.
 func NewSealer(key *secret.Key, purpose string) *Sealer {
 	wide, err := hkdf.Expand(sha256.New, key.Derive("encrypt "+purpose), "AES-SIV", subtle.AESSIVKeySize)
 	if err != nil {
@@ -80,9 +79,8 @@ func NewSealer(key *secret.Key, purpose string) *Sealer {
 	return &Sealer{siv}
 }
 
-// Reveal appends text to dst with every sealed value in it opened, and tells
-// how many there were and how many the key does not open: those stay as they
-// are.
+// Reveal appends text to dst with every encrypted value decrypted. It returns the number of decrypted values, and the
+// number of values that the key does not decrypt, which stay unchanged.
 func (s *Sealer) Reveal(dst, text []byte) (out []byte, opened, shut int) {
 	for {
 		at := bytes.IndexByte(text, '[')

@@ -1,19 +1,14 @@
-// Package mask writes the masked text of every note. In: Text, Spans, and what
-// operators may know of a note: ID, Extra, Language. Out: Masked, Places, and a
-// Reason for notes whose spans cannot be trusted.
+// Package mask writes the masked text of every note. It reads Text and Spans, and the ID, Extra and Language that
+// operators may use. It fills Masked and Places, and sets a Reason for notes with invalid spans.
 //
-// The masked text is built anew, gap by gap: everything that was not found is
-// copied once, byte for byte, and everything that was found is written by an
-// [Operator]. Patching a copy in place was ruled out: what is forgotten there
-// stays readable, what is forgotten here is missing. Where each replacement
-// lies is kept in Places, so that verify knows what was put there on purpose.
+// The masked text is built from empty: text outside of spans is copied byte for byte, and each span is written by an
+// [Operator]. Editing a copy in place was ruled out, because there an omission leaves text readable, while here it
+// leaves a gap. Places records where each replacement is, so that stages/verify knows what was written on purpose.
 //
-// What an operator is for which category is the policy: a [Chain] of operators
-// for every category. What the first cannot replace (a date that nobody can
-// read) goes to the next, and behind the last stands the placeholder. A
-// category that the policy does not name gets the default, and the default's
-// default is the placeholder: an omission in a configuration hides a value,
-// never shows one.
+// The policy maps each category to a [Chain] of operators. A value that the first operator cannot replace (such as an
+// unreadable date) goes to the next one, and finally to the placeholder. A category without an entry in the policy gets
+// the default chain, which is the placeholder unless configured: an omission in a configuration hides a value and never
+// shows one.
 package mask
 
 import (
@@ -28,7 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Options of the stage. The zero value writes placeholders.
+// Options holds the options of the stage. The zero value writes placeholders.
 type Options struct {
 	Policy  map[pipeline.Category]*Chain
 	Default *Chain // for categories without an entry; nil means the placeholder
@@ -51,7 +46,7 @@ type Options struct {
 	Workers int     // 0 means 1
 }
 
-// TimeColumn is a column of Batch.Extra of dates or timestamps that is kept.
+// TimeColumn is a column of Batch.Extra with dates or timestamps that is written to the output.
 type TimeColumn struct {
 	Name string
 	Day  int64 // a day in its unit
@@ -60,8 +55,8 @@ type TimeColumn struct {
 // ErrNoKey says that the policy has an operator that needs a key.
 var ErrNoKey = errors.New("the policy has an operator that needs a key")
 
-// New returns the stage. A note that has a Reason, or is given one here, gets
-// an empty masked text and no places. The error is ErrNoKey.
+// New returns the stage. A note with a Reason, set before or here, gets an empty masked text and no places. The error
+// is ErrNoKey.
 func New(o Options) (pipeline.Step, error) {
 	if _, err := NewMasker(o); err != nil {
 		return pipeline.Step{}, err
@@ -72,7 +67,7 @@ func New(o Options) (pipeline.Step, error) {
 	}}, nil
 }
 
-// Masker masks single notes. It has scratch space: one a worker.
+// Masker masks single notes. It has scratch space, so each worker needs its own.
 type Masker struct {
 	o         Options
 	operators [][]Operator // by category: its chain
@@ -293,14 +288,13 @@ func fit(text []byte, spans []pipeline.Span) bool {
 	return true
 }
 
-// Counts says how often each operator replaced a value: what an operator could
-// not read went to the next of its chain, in the end to the placeholder.
+// Counts counts how often each operator replaced a value of each category.
 type Counts struct {
 	mu sync.Mutex
 	by map[Use]int64
 }
 
-// Use is an operator at work on a category.
+// Use is an operator applied to a category.
 type Use struct {
 	Category pipeline.Category
 	Operator string // its name; "placeholder" also behind a chain that could not

@@ -8,8 +8,8 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// An Operator writes what stands in place of a value. Each worker has its own:
-// an operator may keep scratch, but nothing of one note may show in another.
+// An Operator writes the replacement of a value. Each worker has its own operators: an operator may have scratch space,
+// but must not carry anything from one note to another.
 type Operator interface {
 	// Replace appends to dst what stands for v, a value of n, and tells whether
 	// it could. What it appends must be valid UTF-8; it must keep nothing of n.
@@ -26,8 +26,7 @@ type Value struct {
 	Span     int // which of the note's spans it is
 }
 
-// Note holds the facts about the note around a value that an operator may use. It is
-// valid until the next note.
+// Note holds what an operator may know of the note that contains a value. It is valid until the next note.
 type Note struct {
 	Row      int64  // in its file
 	ID       []byte // as it may be written; empty if ids are dropped
@@ -92,8 +91,8 @@ func (n *Note) bytesOf(c *pipeline.Column, i int) []byte {
 
 const microsADay = 24 * 60 * 60 * 1e6
 
-// DayOf returns value i of a column of dates, timestamps or texts that begin
-// with one as 2026-11-21.
+// DayOf returns value i of a column of dates, timestamps, or texts that begin with a date as 2026-11-21, in days since
+// 1970-01-01.
 func DayOf(c *pipeline.Column, i int) (day int32, ok bool) {
 	switch c.Kind {
 	case pipeline.DateColumn:

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// PlaceholderName is the name of the operator behind every chain.
+// PlaceholderName is the name of the placeholder, the last operator of every chain.
 const PlaceholderName = "placeholder"
 
 // placeholders holds the bracketed name of every category, those of the house

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// A Chain is what a policy says of a category: operators by name with their
-// options, the next where one cannot, written
+// A Chain is the policy for one category: operators with their options; each handles what the one before cannot:
 //
 //	shift scope=patient days=365 | aggregate | suppress
 //
-// Behind the last stands the placeholder.
+// The placeholder is always the last one.
 type Chain struct {
 	text  string
 	names []string
@@ -32,7 +31,7 @@ type Chain struct {
 	alone    bool // no column names patients: each note stands alone
 }
 
-// A PolicyError says what is wrong in a chain.
+// A PolicyError describes a mistake in a chain.
 type PolicyError struct {
 	Message string
 	Word    string   // the word that is unknown; "" if it is another mistake
@@ -106,24 +105,23 @@ func (c *Chain) Keeps() bool { return c.keeps }
 // Dated tells whether an operator of the chain needs the date of the note.
 func (c *Chain) Dated() bool { return c != nil && c.dated }
 
-// PerPatient tells whether the chain moves dates, or draws surrogates, by patient.
+// PerPatient reports whether the chain shifts dates or draws surrogates per patient.
 func (c *Chain) PerPatient() bool { return c != nil && c.patients }
 
-// Imitates tells whether what the chain writes looks like a value: then nobody may
-// be told where it stands, for all others that look so are originals that were
-// missed.
+// Imitates reports whether the replacements look like real values. Then their places must not be published, because
+// every other value that looks real is an original that was missed.
 func (c *Chain) Imitates() bool { return c.likes }
 
-// Strategy returns how surrogates of the chain come again; "" if it writes none.
+// Strategy returns how surrogates repeat (consistent, random, markov); "" if the chain writes none.
 func (c *Chain) Strategy() string { return c.strategy }
 
-// Moves says how the chain moves dates; "" if it does not.
+// Moves describes how the chain shifts dates; "" if it does not.
 func (c *Chain) Moves() string { return c.moves }
 
-// Edge is how many days at the edges of an archive the chain trims.
+// Edge returns how many days at the edges of the archive's range the chain trims.
 func (c *Chain) Edge() int { return c.edge }
 
-// MovesWeekdays tells whether a weekday becomes another one.
+// MovesWeekdays reports whether the chain may change the weekday of a date.
 func (c *Chain) MovesWeekdays() bool { return c.days }
 
 // name returns the name of an operator of the chain, of the placeholder behind
@@ -170,8 +168,7 @@ func OperatorNames() []string {
 	return names
 }
 
-// Describe returns a line for every operator: its name with its options and
-// their defaults, and what it does.
+// Describe returns one line per operator: its name with its options and their defaults, and what it does.
 func Describe() [][2]string {
 	var lines [][2]string
 	for _, k := range kinds() {

@@ -30,9 +30,9 @@ func newRandomize(s *settings) func(*Options) Operator {
 	return func(*Options) Operator { return &randomize{scope: scope, values: values, folded: folded} }
 }
 
-// ReadChain is ParseChain for a chain that may name files of values, "randomize
-// file=NAMES.TXT": the values are what the output hangs on, wherever they lie. Where notes stand alone, since
-// no column names their patients, what holds for a patient holds for a note.
+// ReadChain is ParseChain for a chain that may name files of values, as "randomize file=NAMES.TXT". The content of a
+// file becomes part of the chain, so that its path does not affect the output. With alone, notes have no patient, and a
+// scope of a patient means the note.
 func ReadChain(text string, alone bool, read func(path string) ([]byte, error)) (*Chain, error) {
 	text, err := withLists(text, read)
 	if err != nil {
@@ -77,7 +77,7 @@ type randomize struct {
 	key            []byte
 }
 
-// Replace implements Operator. The value that stands there already is not drawn.
+// Replace implements Operator. It never draws the original value.
 func (o *randomize) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	o.key = gazetteer.Fold(o.key[:0], v.Words)
 	draw := n.Draw(o.scope, "randomize", o.key)

@@ -8,14 +8,16 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Range is from when to when an archive goes, which is no secret: a dump of 2024 has notes of 2024. A patient whose notes
-// span it can have been moved by few offsets, since all others would put a date out of it. So the notes of such a patient
-// that lie outside a window are held back (pipeline.RangeEdge): the window is `edge` days shorter than the range, and the
-// key says how many of these days lie before it. All positions of it are equally likely, so that as many offsets stay possible.
+// Range is the range of dates of an archive, which is no secret: a dump of 2024 has notes of 2024. A patient whose
+// notes span most of the range can have been shifted by few offsets only, since any other would move a date out of it.
+// So such a patient's notes outside of a window are held back (pipeline.RangeEdge). The window is `edge` days shorter
+// than the range, and the key decides how many of these days lie before it. All positions are equally likely, so that
+// as many offsets remain possible.
 //
-// Of four ways this costs the fewest notes (scripts/bench/range.py): a window for everybody holds back twice as many where
-// patients have few notes; an offset for each stretch of time loses the intervals between stretches and leaves fewer
-// offsets, for the stretches follow each other; to pull notes in to the window gives wrong dates that nobody sees.
+// Of four designs this one holds back the fewest notes (scripts/bench/range.py). One window for all patients holds back
+// twice as many if patients have few notes. A separate offset for each stretch of time loses the intervals between
+// stretches and leaves fewer offsets, since the stretches follow each other. Moving notes into the window writes wrong
+// dates that nobody notices.
 type Range struct {
 	From, To int32    // days since 1970-01-01
 	Patients []uint64 // keyed marks of those patients, rising
@@ -26,7 +28,8 @@ type Range struct {
 // leastRange is how many times longer than the edge a range must be: of a shorter one the window would leave too little.
 const leastRange = 3
 
-// Days takes in the days of the notes of an archive: the pass before a run that trims. It is a pipeline.Sink.
+// Days collects the days of the notes of an archive, in a pass before a run that trims the edges. It is a
+// pipeline.Sink.
 type Days struct {
 	Mixed    bool // the notes leave in another order than they come; else their place tells that of each batch
 	m        *Masker
@@ -48,7 +51,7 @@ func NewDays(o *Options) (*Days, error) {
 // leastPiece is how many notes a piece must have to tell anything: of so many on drawn days none lie within half of a range.
 const leastPiece = 30
 
-// EndPiece says that the notes that follow are told from those before, by their part or their place.
+// EndPiece ends a piece of the output: readers can distinguish later notes from earlier ones by their part or position.
 func (d *Days) EndPiece() {
 	if d.notes >= leastPiece {
 		d.pieces = append(d.pieces, d.piece[1]-d.piece[0])
@@ -81,7 +84,7 @@ func (d *Days) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// Range returns what is known of the archive by now, and whether it is long enough for anything to be trimmed.
+// Range returns the range of the days so far, and whether it is long enough to trim its edges.
 func (d *Days) Range(edge int) (r *Range, long bool) {
 	r = &Range{From: d.from, To: d.to}
 	for _, n := range d.pieces {

@@ -5,9 +5,9 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Redraw returns the step that writes other names and places in gold spans of a tag set's categories, drawn by the text and the
-// ids of the notes. Where a teacher took something else for a place, its student sees a place; and it learns no string by heart,
-// but what stands around them.
+// Redraw returns the step that replaces names and places in gold spans by surrogates drawn from text and the ids of the
+// notes. It is for notes labelled by a teacher model: the student then cannot memorize strings and has to learn from
+// their context, and what the teacher took for a place becomes a place.
 //
 //	in:  ID, Text, Gold, Reason
 //	out: Text, Gold

@@ -10,9 +10,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Offsets of dates, in days. The least keeps a month from staying the same
-// month; seasons move by whole years of 52 weeks and three weeks to either
-// side (VIGI §7: seasonal dates want small offsets).
+// Offsets of shifted dates, in days. At least leastDays, so that a month cannot stay the same. With option season,
+// dates move by whole years of 52 weeks and at most three weeks in either direction (VIGI §7: seasonal data needs small
+// offsets).
 const (
 	leastDays   = 30
 	yearOfWeeks = 52 * 7
@@ -49,8 +49,8 @@ type shift struct {
 
 func (o *shift) begin(*Note) { o.drawn, o.reader.ready = false, false }
 
-// Replace implements Operator. A date that would stay the same is left to the
-// next operator, unless it is a year: so coarse a date may stay.
+// Replace implements Operator. A date that would not change is left to the next operator, except a bare year, which may
+// stay.
 func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	if !o.drawn {
 		o.offset, o.drawn = o.of(n), true
@@ -135,7 +135,7 @@ func (o *shift) draw(rng *rand.Rand) int {
 	return sign * (leastDays + rng.IntN(o.days-leastDays+1))
 }
 
-// String says how dates were moved, and nothing of how far.
+// String describes how dates were shifted, without revealing the offsets.
 func (o *shift) String() string {
 	text := fmt.Sprintf("all dates of a %s moved by one keyed offset of %d to %d days", scopeNames[o.scope], leastDays, o.days)
 	if o.season {

@@ -21,9 +21,8 @@ func newShuffle(s *settings) func(*Options) Operator {
 	return func(o *Options) Operator { return &shuffled{dealt: o.Dealt, cards: newHand(o)} }
 }
 
-// Dealt says which value of another note stands for a card of this one: for the
-// row of the note in its file and the card's number. The collector counted them
-// in the same way.
+// Dealt returns the value assigned to a card of a note, by the row of the note in its file and the card's number as
+// counted by the Collector.
 type Dealt interface {
 	Other(dst []byte, row int64, card int) (out []byte, ok bool, err error)
 }
@@ -35,9 +34,8 @@ type shuffled struct {
 
 func (o *shuffled) begin(n *Note) { o.cards.read(n.Text, n.Spans) }
 
-// Replace implements Operator. It panics, and the note goes to quarantine, if the
-// table of what was dealt cannot be read: a placeholder would make the bytes of an
-// extract hang on the disk.
+// Replace implements Operator. If the table of assigned values cannot be read, it panics and the note goes to
+// quarantine; with a placeholder instead, the bytes of an extract would depend on disk errors.
 func (o *shuffled) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	card := o.cards.of[v.Span]
 	if card < 0 || o.dealt == nil {
@@ -69,7 +67,7 @@ func newHand(o *Options) hand {
 	return h
 }
 
-// Shuffled returns the categories whose values are dealt out among the notes.
+// Shuffled returns the categories whose values are shuffled among the notes.
 func (o *Options) Shuffled() (all []pipeline.Category) {
 	for i := range pipeline.Categories() {
 		c := pipeline.Category(i)
@@ -124,14 +122,14 @@ func (h *hand) before(spans []pipeline.Span, k int) int32 {
 	return -1
 }
 
-// Collector takes the values of an archive in, note by note: the first of the two
-// passes that shuffling takes. In: Text, Spans, Reason. It is a pipeline.Sink.
+// Collector collects the values of an archive, the first of the two passes of shuffling. It reads Text, Spans and
+// Reason. It is a pipeline.Sink.
 type Collector struct {
 	dealer *shuffle.Dealer
 	hand   hand
 }
 
-// NewCollector returns a collector of what the policy of o shuffles.
+// NewCollector returns a collector of the values that the policy of o shuffles.
 func NewCollector(o *Options, d *shuffle.Dealer) *Collector {
 	return &Collector{dealer: d, hand: newHand(o)}
 }
@@ -154,8 +152,7 @@ func (c *Collector) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// ShuffleDraw returns what values are shuffled by: the key and the purpose of the
-// extract.
+// ShuffleDraw returns the random numbers for shuffling, derived from the key and the purpose of the extract.
 func ShuffleDraw(key *secret.Key, purpose string) shuffle.Draw {
 	s := newStream(key.Derive("shuffle " + purpose))
 	return func(c pipeline.Category, kind uint8, stretch int) *rand.Rand {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 )
 
-// Scope says how far a replacement holds.
+// Scope is the range within which a value has the same replacement, such as a note, a patient or the archive.
 type Scope uint8
 
 const (
@@ -20,10 +20,9 @@ const (
 
 var scopeNames = [numScopes]string{"note", "patient", "archive"}
 
-// Stream draws what is not to be guessed without the key: HMAC-SHA-256 of the
-// scope's owner, what is drawn and the value seeds ChaCha8. No vault keeps what
-// was drawn: the same key draws the same again, on any machine and in any order
-// of the notes.
+// Stream draws random numbers that cannot be predicted without the key: HMAC-SHA-256 of the scope's owner, the kind of
+// draw and the value seeds ChaCha8. Nothing that is drawn is stored: the same key draws the same on any machine and in
+// any order of notes.
 type Stream struct {
 	mac  hash.Hash
 	seed [32]byte
@@ -49,9 +48,8 @@ func (s *Stream) sum(owner []byte, scope Scope, what string, value []byte) {
 	s.mac.Sum(s.seed[:0])
 }
 
-// Draw returns the random numbers that belong to a value within a scope, valid
-// until the next call. what keeps the draws of one value for two ends apart.
-// Only operators that say that they need a key may call it.
+// Draw returns the random numbers for a value within a scope, valid until the next call. what distinguishes several
+// draws for one value. Only operators that declare that they need a key may call it.
 func (n *Note) Draw(scope Scope, what string, value []byte) *rand.Rand {
 	n.Sum(scope, what, value)
 	n.stream.draw.Seed(n.stream.seed)

@@ -39,7 +39,7 @@ func newSurrogate(s *settings) func(*Options) Operator {
 	}
 }
 
-// Strategies of surrogates.
+// Strategies for repeating surrogates.
 const (
 	consistent = iota
 	random
@@ -146,10 +146,10 @@ func (s *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	return s.write(dst, v)
 }
 
-// How many of a hundred values have one surrogate wherever they stand: of patients;
-// of staff in all notes of the house, and in those of a patient. A tagger misses a name
-// wherever it stands or once, nobody knows how often which: with half and half neither
-// is an original more than twice as often as names are.
+// Percentages of values that have the same surrogate at all places: for patients, for staff in all notes of the
+// institution, and for staff in the notes of one patient. A tagger misses a name either everywhere or once, and the
+// ratio is unknown: with about half of each, neither kind of name is an original more than twice as often as the
+// average.
 const (
 	sameOfPatient = 50
 	sameOfHouse   = 35
@@ -216,7 +216,7 @@ func (s *surrogates) isStaff(v Value) bool {
 	return StaffBefore(s.note.Text[:s.note.Spans[v.Span].Start])
 }
 
-// StaffBefore tells whether a text ends with a title of those who work there.
+// StaffBefore reports whether a text ends with a title of staff, such as Dra.
 func StaffBefore(text []byte) bool {
 	text = bytes.TrimRight(text, " .:")
 	if at := bytes.LastIndexAny(text, " \n\t(,;:/-"); at >= 0 {
@@ -329,8 +329,8 @@ func (s *surrogates) write(dst []byte, v Value) ([]byte, bool) {
 	return dst, false
 }
 
-// Categories that have no surrogates like others of their kind: of digits among contacts, places and names, and of what is no
-// text to replace, a face, a fingerprint.
+// Categories without realistic surrogates of their own: contacts that consist of digits, and categories that are no
+// text (photo, fingerprint).
 var (
 	digitsOnly = strings.Fields("TELEPHONE PHONE FAX NUMERO_TELEFONO NUMERO_FAX USERNAME")
 	noText     = strings.Fields("PHOTO BIOMETRIC BIOID IDENTF_BIOMETRICOS")

@@ -1,7 +1,6 @@
-// Package omop writes the tables NOTE and NOTE_NLP of the OMOP Common Data Model, version
-// 5.4, of notes that were masked: in, the columns of a NOTE table in Extra, Masked and
-// Places; out, rows of the published columns. Both tables are public: no row says more
-// of what is hidden than its category and place in the masked text.
+// Package omop writes the tables NOTE and NOTE_NLP of the OMOP Common Data Model 5.4 for masked notes. It reads the
+// columns of a NOTE table in Extra, and Masked and Places. Both tables are public: a row says nothing of a masked value
+// except its category and its place in the masked text.
 package omop
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Columns that velum reads by their use, and one that is text of its own.
+// Columns of NOTE with a meaning for velum, and the title, which is free text.
 const (
 	ID, Text, Patient, Day, title = "note_id", "note_text", "person_id", "note_date", "note_title"
 	source                        = "note_source_value"
@@ -30,12 +29,12 @@ const (
 var order = []string{ID, Patient, Day, moment, "note_type_concept_id", "note_class_concept_id", title, Text, "encoding_concept_id", "language_concept_id",
 	"provider_id", "visit_occurrence_id", "visit_detail_id", source, "note_event_id", "note_event_field_concept_id"}
 
-// NLPColumns are those of NOTE_NLP, in the order of the specification.
+// NLPColumns lists the columns of NOTE_NLP, in the order of the specification.
 var NLPColumns = []string{"note_nlp_id", ID, "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id", "note_nlp_source_concept_id",
 	"nlp_system", "nlp_date", "nlp_datetime", "term_exists", "term_temporal", "term_modifiers"}
 
-// Kept are the columns of NOTE that go along with the notes: not titles and source values,
-// which are words that nobody has looked at.
+// Kept returns the columns of NOTE that are copied to the output. Titles and source values are not, because they are
+// text that has not been examined.
 func Kept() (all []string) {
 	for _, name := range order {
 		if name != ID && name != Text && name != title && name != source {
@@ -48,7 +47,7 @@ func Kept() (all []string) {
 // ids are columns whose values name somebody, or a record of somebody.
 var ids = []string{ID, Patient, "provider_id", "visit_occurrence_id", "visit_detail_id", "note_event_id"}
 
-// Options of the tables.
+// Options holds the options of the tables.
 type Options struct {
 	System   string      // nlp_system: velum, its version and model
 	Key      *secret.Key // nil: ids stay
@@ -62,7 +61,7 @@ type Options struct {
 // IDRefusal makes the error for an id that the tables cannot hold, by the row of the unit and its column.
 type IDRefusal func(row int64, column string) error
 
-// Tables makes rows of a batch.
+// Tables converts the notes of a batch to rows of both tables.
 type Tables struct {
 	o       Options
 	columns [][]byte // of NOTE, of the row at hand
@@ -70,7 +69,7 @@ type Tables struct {
 	spans   int64 // that have a row
 }
 
-// NewTables returns the tables of a unit or a stream.
+// NewTables returns the Tables of one unit or stream.
 func NewTables(o Options) *Tables {
 	t := &Tables{o: o, columns: make([][]byte, len(order)), numbers: map[string]*secret.Numbers{}}
 	for _, name := range ids {
@@ -81,11 +80,11 @@ func NewTables(o Options) *Tables {
 	return t
 }
 
-// NoteColumns are those of NOTE, in the order of the specification.
+// NoteColumns returns the columns of NOTE, in the order of the specification.
 func NoteColumns() []string { return slices.Clone(order) }
 
-// Note returns the values of note i by NoteColumns, none of what is missing. They are
-// good until the next call. The error is that of Options.Refuse, of the first id that is no whole number.
+// Note returns the values of note i in the order of NoteColumns; a missing value is nil. The slices are valid until the
+// next call. The error is from Options.Refuse, for the first id that is no integer.
 func (t *Tables) Note(b *pipeline.Batch, i int) ([][]byte, error) {
 	for k, name := range order {
 		value := t.columns[k][:0]
@@ -189,8 +188,8 @@ func (t *Tables) id(id []byte, column string) ([]byte, bool) {
 // snippet.
 const around = 60
 
-// EachSpan calls do for every span of note i that may be told, with the values of its
-// row in NOTE_NLP, whose ids count from 1 in each unit or stream. note is that of Note.
+// EachSpan calls do for every span of note i that may be published, with the values of its row in NOTE_NLP. Row ids
+// count from 1 in each unit or stream. note is the result of Note.
 func (t *Tables) EachSpan(b *pipeline.Batch, i int, note [][]byte, do func(row []string) error) error {
 	masked := b.Masked.At(i)
 	at, chars := 0, 0
@@ -239,7 +238,7 @@ type Sink struct {
 	row       []string
 }
 
-// NewSink puts a sink around that of a unit.
+// NewSink wraps the sink of a unit.
 func NewSink(unit commit.UnitSink, parts *commit.Parts, o Options) (s *Sink, err error) {
 	s = &Sink{UnitSink: unit, tables: NewTables(o)}
 	if s.note, err = parts.Create("note", ".csv", false); err != nil {
@@ -255,7 +254,7 @@ func NewSink(unit commit.UnitSink, parts *commit.Parts, o Options) (s *Sink, err
 	return s, err
 }
 
-// Put implements pipeline.Sink. The unit comes first: it sets aside what is not sealed.
+// Put implements pipeline.Sink. It calls the unit's sink first, which rejects notes that are not sealed.
 func (s *Sink) Put(b *pipeline.Batch) error {
 	if err := s.UnitSink.Put(b); err != nil {
 		return err
@@ -297,8 +296,7 @@ func (s *Sink) Close() (commit.Counts, error) {
 	return s.UnitSink.Close()
 }
 
-// Spellings are the names of columns as tables write them, in small letters and in
-// capitals, and what they are.
+// Spellings maps the usual spellings of NOTE's column names (lower case, upper case and so on) to the names.
 func Spellings() map[string]string {
 	all := map[string]string{}
 	for _, name := range order {

@@ -1,10 +1,10 @@
-// Package rare finds what singles somebody out without a name: a rare disease, an office that few hold, being the first or
-// the only one, newspapers, a court case, an unusual family, an extreme body, an event with few survivors. In: Text or View,
-// Tokens, Spans. Out: Rare, which has such words that no span covers; or Spans that cover them too; or a Reason.
+// Package rare finds facts that single a person out without a name: a rare disease, a rare office, being the first or
+// only one, newspapers, a court case, an unusual family, an extreme body, an event with few survivors. It reads Text or
+// View, Tokens and Spans. It fills Rare with such words outside of spans, or adds spans for them, or sets a Reason.
 //
-// What the words are, and how seldom they are true of anybody, stands in files of rules (models/tag/rules),
-// configs/rules/rare.atn first. A note is judged here by these public scores alone, so that it does not depend on the
-// notes beside it; what the archive itself says of a phrase is known when all units are done (models/release/rarity).
+// The words and their frequencies in the population are in rule files (models/tag/rules), the first of them
+// configs/rules/rare.atn. A note is judged by these public scores alone, so the result does not depend on other notes;
+// frequencies in the archive are used when all units are done (models/release/rarity).
 package rare
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// What becomes of the words, and of the notes.
+// Values of Options.Do: what happens to the words, and to the notes that hold them.
 const (
 	Off        = "off"        // nobody looks
 	Review     = "review"     // they stay, and the worst notes are listed for a curator
@@ -28,7 +28,7 @@ const (
 	Hold       = "hold"       // a note that stands alone by them goes to quarantine, the others as in review
 )
 
-// Options of the stage. Packs are required.
+// Options holds the options of the stage. Packs are required.
 type Options struct {
 	Packs   []*rules.Pack
 	Do      string  // Review, Generalize or Hold

@@ -1,5 +1,5 @@
-// Package read turns files into batches. This package opens labelled notes of any
-// format and folders of them; below it stand, each for itself:
+// Package read turns files into batches. The package itself opens labelled notes of any format and folders of them; its
+// subpackages are independent of each other:
 //
 //   - input: options, errors, ids, encodings, the state of a file: what all readers share
 //   - pages: what pages of Parquet say of themselves

@@ -58,7 +58,7 @@ func filesBelow(path string, into func(dir string) error, takes func(name string
 	return paths, err
 }
 
-// Warnings implements Text: those of all files.
+// Warnings implements Text: it returns the warnings of all files.
 func (f *folder) Warnings() text.Warnings {
 	all := f.warned
 	if f.now != nil {
@@ -78,7 +78,7 @@ func (f *folder) Close() error {
 	return err
 }
 
-// Next implements pipeline.Source. Rows count through all files.
+// Next implements pipeline.Source. Rows are numbered through all files.
 func (f *folder) Next(b *pipeline.Batch) error {
 	for {
 		if f.now == nil {

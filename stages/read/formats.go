@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// Text is a reader of notes with gold spans.
+// Text reads notes with gold spans.
 type Text interface {
 	pipeline.Source
 	Warnings() text.Warnings // complete after io.EOF
@@ -39,7 +39,7 @@ func openParquet(path string, o text.Options) (Text, error) {
 	return text.NewParquet(path, o)
 }
 
-// Formats returns the names that Open takes.
+// Formats returns the names that Open accepts.
 func Formats() []string {
 	var names []string
 	for _, f := range formats {
@@ -58,7 +58,7 @@ func ofFiles(format, path string) bool {
 	return format != "parquet" || !isTagged(path)
 }
 
-// Open opens notes of the named format: a folder for brat and i2b2, a file or a folder of files for the others.
+// Open opens notes of a format: a folder for brat and i2b2, a file or a folder of files for the others.
 func Open(format, path string, o text.Options) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// Head is how a table begins whose columns nobody has named yet.
+// Head describes the beginning of a table: column names, encoding, delimiter, and broken rows.
 type Head struct {
 	Names    []string // of the columns; JSON may bring more with each object
 	Encoding string   // of tables of text
@@ -21,11 +21,11 @@ type Head struct {
 	Broken   int      // rows that break the format
 }
 
-// ErrEnough ends the reading when the function row of Look returns it.
+// ErrEnough may be returned by the function row of Look to stop reading.
 var ErrEnough = errors.New("enough rows")
 
-// Look reads rows of a table of that format (parquet, csv, jsonl) from its beginning, as EachRow does, and goes on behind a row
-// that breaks the format. Values of JSON that are nested are no cells.
+// Look reads rows of a table in the given format (parquet, csv, jsonl) from the beginning, like EachRow, but continues
+// after a row that violates the format. Nested JSON values are skipped.
 func Look(path, format string, o text.Options, h *Head, row func(cells []parquet.Cell) error) error {
 	o.SetAside = func(error) { h.Broken++ }
 	each := func(_ int64, cells []parquet.Cell) error { return row(cells) }

@@ -12,10 +12,9 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// New reads the tagged notes of a file, or of all Parquet files of a
-// folder in the order of their paths, as notes with gold spans: a selection
-// set trains the next model as any other labelled notes do. Options give the
-// size of batches; errors of the source are those of New.
+// NewTaggedFiles reads the tagged notes of a file, or of all Parquet files of a folder in the order of their paths, as
+// notes with gold spans, so that a selection set can train the next model. o sets the size of batches; errors of the
+// source are those of tagged.New.
 func NewTaggedFiles(path string, o text.Options) (Text, error) {
 	paths, err := taggedPaths(path)
 	if err != nil {
@@ -85,7 +84,7 @@ func openTagged(path string, o tagged.Options) (Text, error) {
 	return &taggedFile{notes, f}, nil
 }
 
-// Warnings returns nothing: our own files hold nothing to warn of.
+// Warnings returns no warnings, since files of velum need none.
 func (t *taggedFile) Warnings() text.Warnings { return text.Warnings{} }
 
 // Close closes the file.

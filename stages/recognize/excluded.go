@@ -5,9 +5,9 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// Objection tells why the notes of a patient are left out, by the form of the id
-// and those of who objects; Sound if they are not. Where anybody objects, a note
-// that is nobody's may be theirs.
+// Objection returns the reason to leave out the notes of a patient, by the patient's normalized id and the sets of
+// objectors; Sound if there is none. If anybody objects, notes without a patient id are left out, too, because they may
+// be an objector's.
 func Objection(excluded []*patientid.Set, patient []byte) pipeline.Reason {
 	for _, set := range excluded {
 		if set.Has(patient) {

@@ -2,8 +2,8 @@ package recognize
 
 import "github.com/velum-health/velum/pipeline"
 
-// Join appends given spans to dst with the known ones among them: where they
-// overlap, one span covers both and is known.
+// Join appends given and known spans to dst, sorted. Where a given and a known span overlap, they become one span with
+// the source Known.
 func Join(dst, given, known []pipeline.Span) []pipeline.Span {
 	first := len(dst)
 	for len(given) > 0 || len(known) > 0 {

@@ -1,12 +1,10 @@
-// Package recognize finds people who are known in notes, and leaves out the notes
-// of people who object. In: Text or View, Language, and the column of the
-// patient's id in Extra. Out: Known, Avoid, and the Reason Excluded. Known is also what
-// the fields of a document say (see models/form/document), and what others have found: Given.
+// Package recognize finds known people in notes, and leaves out the notes of people who object. It reads Text or View,
+// Language, and the patient id in Extra. It fills Known and Avoid, and sets the Reason Excluded. Known also includes
+// the fields of a document (see models/form/document) and the spans that other programs have found (Given).
 //
-// It stands before resolve, which takes what is found here for certain, and in
-// front of spans of an earlier run, so that an extract can be made with a table
-// that was not there when the notes were tagged. What is known of whom, and how it
-// may be written, is models/form/people's.
+// It runs before resolve, which treats its spans as certain, and also before the spans of an earlier run are read, so
+// that an extract can use a table of people that did not exist when the notes were tagged. models/form/people does the
+// search.
 package recognize
 
 import (
@@ -21,7 +19,7 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// Options of the stage. PatientColumn is required.
+// Options holds the options of the stage. PatientColumn is required.
 type Options struct {
 	People        *people.Table    // nil: nobody is known
 	Excluded      []*patientid.Set // of patients who object; with any, notes of nobody are left out too
@@ -33,8 +31,8 @@ type Options struct {
 	Workers       int                                       // 0 means 1
 }
 
-// New returns the stage. A note that was put into quarantine before stays there,
-// one of a patient who objects for that reason, whatever else is wrong with it.
+// New returns the stage. A note of a patient who objects gets that reason, whatever other reason it has; other notes in
+// quarantine stay there.
 func New(o Options) pipeline.Step {
 	categories := categoriesOf(o.Labels)
 	return pipeline.Step{Name: "recognize", Workers: o.Workers, New: func() func(*pipeline.Batch) error {

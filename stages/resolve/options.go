@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Options of the stage. Labels is required; Defaults gives a useful set.
+// Options holds the options of the stage. Labels is required; Defaults returns a useful set.
 type Options struct {
 	Labels     string             // label set of the spans: primary-care, meddocan...
 	Categories map[string]string  // category of label set "pattern" to one of Labels; those left out are dropped
@@ -32,8 +32,7 @@ type Options struct {
 	Trace Trace `yaml:"-"` // with one worker, and not in a run; nil: nobody looks
 }
 
-// Trace is told the spans of each note after each step that may change them, to
-// explain them.
+// Trace is called with the spans of each note after each step that may change them, for explanations.
 type Trace func(step string, spans []pipeline.Span)
 
 // Entry is a phrase of the always-mask list.
@@ -42,15 +41,12 @@ type Entry struct {
 	Category string
 }
 
-// A Lexicon tells whether a word or phrase of a note is in a list. The words
-// come as they are written in the note; case and accents must make no
-// difference. It is shared by the workers.
+// A Lexicon reports whether a word or phrase is in a list, regardless of case and accents. It is shared by the workers.
 type Lexicon interface {
 	Contains(phrase []byte) bool
 }
 
-// Lexicons are the word lists that the stage may ask. Each may be nil; what
-// depends on it is then left out.
+// Lexicons holds the word lists of the stage. A nil list disables the rules that need it.
 type Lexicons struct {
 	GivenNames Lexicon
 	Surnames   Lexicon
@@ -58,7 +54,7 @@ type Lexicons struct {
 	Never      []NamedLexicon // eponyms, drugs: added to the never list
 }
 
-// NamedLexicon is a list whose uses are counted under its name.
+// NamedLexicon is a list with the name under which its uses are counted.
 type NamedLexicon struct {
 	Name string
 	Lexicon
@@ -97,9 +93,8 @@ func ofPattern(c pipeline.Category, checked bool) origin {
 	return byPattern
 }
 
-// Defaults returns the options for a label set, with the lists of words that
-// rules go by. The numbers were chosen on MEDDOCAN train with held-out
-// predictions.
+// Defaults returns the options for a label set and the word lists of the rules. The numbers were chosen on MEDDOCAN
+// train with held-out predictions.
 func Defaults(labels string, words networks.Words) (Options, error) {
 	set, err := pipeline.Labels(labels)
 	if err != nil {

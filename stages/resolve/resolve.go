@@ -44,13 +44,13 @@ func New(o Options) (pipeline.Step, error) {
 	}}, nil
 }
 
-// Counts says what the stage did. It may be read when the run has ended.
+// Counts counts the uses of rules and lists. It may be read when the run has ended.
 type Counts struct {
 	mu    sync.Mutex
 	tally Tally
 }
 
-// Tally is the counts of a run. Lists are in the order of the options.
+// Tally holds the counts of a unit. Lists are in the order of the options.
 type Tally struct {
 	Sources    []int64 // spans written, by pipeline.SpanSource
 	Always     []int64 // uses of each entry of the always list

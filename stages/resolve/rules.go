@@ -37,8 +37,7 @@ var rules = []rule{
 	{"trait", "meddocan", onSpans, trait, (*worker).findTraits},
 }
 
-// RuleNames returns the names that Options.Rules may switch, in the order of
-// Tally.Rules.
+// RuleNames returns the names that Options.Rules may disable, in the order of Tally.Rules.
 func RuleNames() []string {
 	names := make([]string, len(rules))
 	for i, r := range rules {

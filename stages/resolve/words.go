@@ -39,7 +39,7 @@ func (w *word) isLetter(text []byte) bool { return utf8.RuneCount(text[w.start:w
 // would hide a word too many.
 const base = 0x9E3779B97F4A7C15
 
-// the first powers of base, modulo 2⁶⁴
+// The first powers of base, the base of the rolling hash, modulo 2⁶⁴.
 const (
 	base2 = base * base & (1<<64 - 1)
 	base3 = base2 * base & (1<<64 - 1)
@@ -53,7 +53,7 @@ var powers [longestPhrase + 1]uint64
 // every phrase have some other hash.
 func join(h uint64, w *word) uint64 { return h*powers[min(w.length, longestPhrase)] + w.hash }
 
-// byteKind sorts the ASCII bytes; foldedByte lower-cases them.
+// byteKind classifies ASCII bytes; foldedByte maps them to lower case.
 var (
 	byteKind   [utf8.RuneSelf]uint8
 	foldedByte [utf8.RuneSelf]byte

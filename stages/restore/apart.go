@@ -6,10 +6,9 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// Apart returns the stage that takes documents apart which are cells of a table of notes:
-// messages of HL7 v2, documents of CDA, resources of FHIR. In: Text. Out: Text, which is
-// what is to be looked at in them, and Cells. What begins as a document and is none that
-// can be taken apart goes to quarantine.
+// Apart returns the stage that takes documents in the cells of a table of notes apart: HL7 v2 messages, CDA documents,
+// FHIR resources. It replaces Text by the text to examine, and fills Cells. Text that begins like a document but cannot
+// be parsed goes to quarantine.
 func Apart(o Options) pipeline.Step {
 	o.Document.UTF8 = true
 	return pipeline.Step{Name: "apart", Workers: o.Workers, New: func() func(*pipeline.Batch) error {

@@ -1,12 +1,11 @@
-// Package restore puts masked text back into the documents that it came from. In: Text,
-// Spans, Masked, Places and the documents as they were read, of sound notes. Out: the
-// masked documents, in a column of Extra that the reader has left empty, so that a row
-// without this stage has none. Of a document that was a cell of a table of notes it takes
-// the place of Masked; the stage Apart, behind the reader, has taken that one apart.
+// Package restore writes masked text back into the documents that it came from. For valid notes it reads Text, Spans,
+// Masked, Places and the original documents, and writes the masked documents to a column of Extra. Without this stage
+// the column stays empty. If the document was a cell of a table, the masked document replaces Masked; the stage Apart,
+// after the reader, has extracted its text.
 //
-// A document of which one text is in quarantine is one note, and does not leave. What
-// leaves was read again: it has the masked text, opens, and holds no value that was masked
-// elsewhere in it; one that does goes to quarantine with SurvivingValue.
+// A document is one note: if any of its texts is in quarantine, it is not written. Every masked document is parsed
+// again: it must hold the masked text, and no value that was masked elsewhere in it; otherwise it goes to quarantine
+// with SurvivingValue.
 package restore
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// Options of the stage.
+// Options holds the options of the stage.
 type Options struct {
 	Source, Column string // of Extra: the documents as they were read, and the masked ones; "": documents are cells
 	Document       document.Options

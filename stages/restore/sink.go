@@ -22,12 +22,12 @@ type Sink struct {
 	part   *commit.Part // nil: no document has left yet
 }
 
-// NewSink puts a sink around that of a unit. column is Options.Column.
+// NewSink wraps the sink of a unit. column is Options.Column.
 func NewSink(unit commit.UnitSink, parts *commit.Parts, column string) *Sink {
 	return &Sink{UnitSink: unit, parts: parts, column: column}
 }
 
-// Put implements pipeline.Sink. The unit comes first: it sets aside what is not sealed.
+// Put implements pipeline.Sink. It calls the unit's sink first, which rejects notes that are not sealed.
 func (s *Sink) Put(b *pipeline.Batch) error {
 	if err := s.UnitSink.Put(b); err != nil {
 		return err

@@ -13,8 +13,7 @@ type countsFile struct {
 	Categories map[string][4]int64           `json:"categories"` // gold, system, right, masked
 }
 
-// MarshalJSON writes the counts of notes and of categories: numbers and names of
-// categories. Kinds of errors, confusions and places are not kept.
+// MarshalJSON encodes the counts of notes and of categories. Kinds of errors, confusions and places are left out.
 func (s *Scorer) MarshalJSON() ([]byte, error) {
 	f := countsFile{Rows: make([][4 * int(numMeasures)]int32, len(s.rows)), Categories: map[string][4]int64{}}
 	for i := range s.rows {
@@ -30,7 +29,7 @@ func (s *Scorer) MarshalJSON() ([]byte, error) {
 	return json.Marshal(&f)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote into a new Scorer.
+// UnmarshalJSON decodes the result of MarshalJSON into a new Scorer.
 func (s *Scorer) UnmarshalJSON(data []byte) error {
 	var f countsFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -55,10 +54,9 @@ func (s *Scorer) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Gather adds the counts of note i of another Scorer to row into(i) of s, or leaves
-// them out where that is negative, so that a row may be a document of several notes,
-// or a note that several systems read. Intervals and tests draw rows. Counts of
-// categories are added whole.
+// Gather adds the counts of note i of another Scorer to row into(i) of s; a negative row drops the note. So a row may
+// be a document of several notes, or a note scored for several systems. Intervals and tests resample rows. Counts of
+// categories are added as a whole.
 func (s *Scorer) Gather(other *Scorer, into func(i int) int) {
 	for i := range other.rows {
 		k := into(i)
@@ -79,9 +77,8 @@ func (s *Scorer) Gather(other *Scorer, into func(i int) int) {
 	}
 }
 
-// DifferenceInterval returns the middle 95 % of what measure m of s has more than that
-// of other, over draws of rows with replacement, the same ones of both: the paired
-// bootstrap. Both must have seen the same notes in the same order.
+// DifferenceInterval returns the 95 % interval of measure m of s minus that of other by the paired bootstrap, which
+// resamples the rows of both together. Both must have seen the same notes in the same order.
 func (s *Scorer) DifferenceInterval(other *Scorer, m Measure, draws int, seed uint64) (Interval, error) {
 	if err := s.comparable(other); err != nil {
 		return Interval{}, err

@@ -22,7 +22,7 @@ func (e entity) found(masked bool) bool {
 	return e.right
 }
 
-// RecallDifference compares what a system finds of the gold spans of a category with what another system found of them.
+// RecallDifference compares the recall of two systems for one category.
 type RecallDifference struct {
 	Category string // or AllCategories
 	Masked   bool   // all letters and digits are covered, whatever the category; else category, start and end agree
@@ -33,12 +33,12 @@ type RecallDifference struct {
 	Ends     [2]float64 // the middle 95 % of the difference, over draws of notes
 }
 
-// AllCategories stands in place of a category for the gold spans of all of them.
+// AllCategories stands for the gold spans of all categories.
 const AllCategories = "ALL"
 
-// RecallDifferences compares a system with the one before it, for all categories together and for each of them.
-// Both must have seen the same notes in the same order. The intervals are those of
-// the paired bootstrap over the notes that have the category.
+// RecallDifferences compares a system with a previous one, for all categories together and for each. Both must have
+// seen the same notes in the same order. The intervals are those of the paired bootstrap over the notes that have the
+// category.
 func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all []RecallDifference, err error) {
 	if err := s.comparable(before); err != nil {
 		return nil, err

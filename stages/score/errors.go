@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A Kind is a kind of error: those of ErrorCounts, with the borders as one.
+// A Kind is a kind of error: those of ErrorCounts, with all border errors as one.
 type Kind uint8
 
 // The kinds of error.
@@ -24,8 +24,8 @@ var kindNames = [numKinds]string{"type", "border", "border_and_type", "missing",
 // String returns the name used in files.
 func (k Kind) String() string { return kindNames[k] }
 
-// Error is an error with the spans of both sides; that of a missing or spurious one
-// has length 0 on the other side. Categories are those that are compared.
+// Error is an error with the spans of both sides. A missing span has length 0 on the system's side, a spurious one on
+// the gold side. Categories are those used for the comparison.
 type Error struct {
 	Kind         Kind
 	Leaks        bool // something of the gold span can still be read

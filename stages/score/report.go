@@ -40,8 +40,7 @@ type Ratios struct {
 	FBeta     float64 `json:"f_beta"`
 }
 
-// Measured is one measure over all notes. Found of Gold were found, Right of
-// System are right.
+// Measured is one measure over all notes: Found of Gold spans were found, and Right of System spans are right.
 type Measured struct {
 	Name   string `json:"name"`
 	Gold   int64  `json:"gold"`
@@ -60,7 +59,7 @@ type Interval struct {
 	F1        [2]float64 `json:"f1"`
 }
 
-// CategoryScore is the strict measure and masking recall of one category.
+// CategoryScore holds the strict measure and the masking recall of one category.
 type CategoryScore struct {
 	Category string `json:"category"`
 	Gold     int64  `json:"gold"`
@@ -72,23 +71,22 @@ type CategoryScore struct {
 	Errors       ErrorCounts `json:"errors"`
 }
 
-// Confused is how often a system span of one category met a gold span of
-// another; "" stands for no span.
+// Confused counts how often a system span of one category overlapped a gold span of another; "" stands for no span.
 type Confused struct {
 	Gold   string `json:"gold"`
 	System string `json:"system"`
 	Count  int64  `json:"count"`
 }
 
-// Share is a part of a whole.
+// Share is a ratio with its counts.
 type Share struct {
 	Part  int64   `json:"part"`
 	Whole int64   `json:"whole"`
 	Share float64 `json:"share"`
 }
 
-// LeakRate is the gold spans of which a letter or digit can still be read,
-// per place (the leak score of the MEDDOCAN track). Sentences is 0 when no tokens were given.
+// LeakRate is the number of gold spans of which a letter or digit is still readable, per note, sentence and so on (the
+// leak score of the MEDDOCAN track). Sentences is 0 if no tokens were given.
 type LeakRate struct {
 	Spans       int64   `json:"spans"`
 	Sentences   int64   `json:"sentences"`
@@ -107,7 +105,7 @@ func (r *Report) Measure(m Measure) (Measured, bool) {
 	return Measured{}, false
 }
 
-// Report counts up what was added so far. It may be called again later.
+// Report computes the measures of the notes so far. It may be called repeatedly.
 func (s *Scorer) Report() *Report {
 	sum := s.sum()
 	r := &Report{

@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Measure is one way to say that a span was found.
+// Measure is a criterion for counting a span as found.
 type Measure uint8
 
 const (
@@ -40,7 +40,7 @@ func (m Measure) String() string {
 	return "?"
 }
 
-// Options are the choices of a Scorer. The zero value works.
+// Options holds the options of a Scorer. The zero value works.
 type Options struct {
 	Beta  float64 // weight of recall in F_β; 0 means 1
 	Draws int     // of the bootstrap; 0 means 1000, negative means none
@@ -74,7 +74,7 @@ type count struct{ gold, found, system, right int32 }
 // row is the counts of one note.
 type row [numMeasures]count
 
-// Scorer collects counts. It is for one goroutine.
+// Scorer counts right and wrong spans. It must be used by one goroutine.
 type Scorer struct {
 	o          Options
 	rows       []row
@@ -98,14 +98,14 @@ type categoryCount struct {
 	errors                      ErrorCounts
 }
 
-// New returns a Scorer that has seen nothing.
+// New returns an empty Scorer.
 func New(o Options) *Scorer {
 	n := pipeline.Categories()
 	return &Scorer{o: o.withDefaults(), categories: make([]categoryCount, n), confusion: make([]int64, n*n)}
 }
 
-// Put implements pipeline.Sink: Batch.Gold against Batch.Spans. Notes in
-// quarantine are not scored, only counted: nobody gets to see them.
+// Put implements pipeline.Sink: it compares Batch.Spans with Batch.Gold. Notes in quarantine are counted but not
+// scored, since they are not released.
 func (s *Scorer) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		if i < len(b.Reason) && b.Reason[i] != pipeline.Sound {
@@ -151,8 +151,7 @@ func (s *Scorer) Add(text []byte, tokens []pipeline.Token, gold, system []pipeli
 	s.countPlaces(text, tokens)
 }
 
-// Left tells whether the note that was added last keeps something that should have
-// been masked.
+// Left reports whether the note added last has a gold span that is not masked completely.
 func (s *Scorer) Left() bool {
 	clean := &s.rows[len(s.rows)-1][CleanNotes]
 	return clean.found < clean.gold

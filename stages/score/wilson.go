@@ -2,11 +2,9 @@ package score
 
 import "math"
 
-// Wilson returns the ends of the 95 % interval of a share (Wilson 1927). Unlike
-// the bootstrap it says something of shares of few, and of 0 and 1: of ten
-// right answers in ten the share may be 0.72. It takes the answers for
-// independent, which those of one note are not; Sure heeds both. Of none it is
-// [0, 1].
+// Wilson returns the 95 % interval of a proportion (Wilson 1927). Unlike the bootstrap it is meaningful for few cases
+// and for proportions of 0 and 1: after ten right answers of ten, the proportion may be 0.72. It assumes independent
+// answers, which those of one note are not; Sure takes both into account. For no cases it is [0, 1].
 func Wilson(part, whole int64) [2]float64 {
 	if whole == 0 {
 		return [2]float64{0, 1}
@@ -18,8 +16,8 @@ func Wilson(part, whole int64) [2]float64 {
 	return [2]float64{max(0, (middle-half)/(1+zz)), min(1, (middle+half)/(1+zz))}
 }
 
-// Sure is the interval of a measure's recall: the wider ends of the bootstrap
-// over notes, if it was made, and Wilson's.
+// Sure returns the interval of the recall: the wider ends of Wilson's interval and of the bootstrap over notes, if that
+// was computed.
 func (m *Measured) Sure() [2]float64 {
 	w := Wilson(m.Found, m.Gold)
 	if i := m.Interval; i != nil {

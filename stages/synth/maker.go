@@ -84,8 +84,7 @@ func (m *maker) chance(p float64) bool {
 	return float64(m.rng.Uint64()>>11) < p*(1<<53)
 }
 
-// Streams of random numbers, so that a patient's name does not depend on the
-// note that it stands in.
+// Separate streams of random numbers, so that the name of a patient does not depend on the note.
 const (
 	noteStream    = 0x6E6F7465
 	patientStream = 0x70617469

@@ -34,8 +34,7 @@ const (
 	noAccents
 )
 
-// Habits, drawn uniformly. BOOT appendix B: capital and small letters at random,
-// words glued to punctuation, accents forgotten.
+// Writing habits, drawn uniformly. BOOT appendix B: random capitals, words glued to punctuation, missing accents.
 var (
 	letterHabits = []letterCase{sentences, sentences, sentences, sentences, sentences, sentences, sentences, asWritten, asWritten, lower, lower, lower, lower, upper, upper, random}
 	nameHabits   = []letterCase{asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, lower, lower, upper}

@@ -1,10 +1,9 @@
-// Package synth makes clinical notes that never were, with gold spans.
+// Package synth generates invented clinical notes with gold spans.
 //
-// In goes a seed; out come batches of short primary-care notes in Spanish,
-// Catalan and both, and if asked longer reports: ids, texts and the places of
-// all personal health information in them. All templates were written for
-// velum; nothing comes from a real note. Names of people and places are drawn
-// from the lists of models/word/gazetteer or made up; names of hospitals are public.
+// From a seed it makes batches of short primary-care notes in Spanish, Catalan and both, and optionally longer reports,
+// with the spans of all personal health information in them. All templates were written for velum; nothing comes from a
+// real note. Names of people and places are drawn from the lists of models/word/gazetteer or made up; names of
+// hospitals are public.
 //
 // The notes follow BOOT appendix B and ATN §3: 19 words a note with
 // a heavy tail, 1.27 Spanish notes for each Catalan one, personal information
@@ -28,8 +27,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Options says which notes to make. The zero value of each field but Notes is
-// a sensible choice.
+// Options says which notes to generate. The zero value of each field except Notes is a sensible default.
 type Options struct {
 	Notes int64  // how many
 	First int64  // number of the first one; a part of an archive is [First, First+Notes)

@@ -1,12 +1,10 @@
-// Package tag finds the patterns of every note and writes one tag a token and
-// one confidence a note.
+// Package tag runs the patterns and the tagger: it writes one tag per token and one confidence per note.
 //
 //	in:  Text or View (Batch.Seen), Tokens, Reason
 //	out: Matches, TagSet, Tags, Conf, SpanProbs
 //
-// Patterns come first since a tagger may look at them. The tagger itself is
-// any model: the package knows one method of it. What it says is not taken on
-// trust: a note with a tag or a confidence that cannot be goes to quarantine.
+// Patterns run first, because a tagger may use their matches as features. The tagger is any model; the package calls
+// one method of it. A note with an impossible tag or confidence goes to quarantine.
 package tag
 
 import (
@@ -42,7 +40,7 @@ type Finder interface {
 	Find(dst []pipeline.Match, text []byte) []pipeline.Match
 }
 
-// Options of the stage. NewLabeller and TagSet are required.
+// Options holds the options of the stage. NewLabeller and TagSet are required.
 type Options struct {
 	Workers     int
 	TagSet      *pipeline.TagSet

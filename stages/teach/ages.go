@@ -15,8 +15,8 @@ import (
 // behind it.
 var classOfAge = regexp.MustCompile(`^(?:\[AGE > |(\d+)-)(\d+)(\D*)$`)
 
-// Ages is the step that writes an age where an extract has a class of ages, drawn from the class by the note's text: who
-// learned from classes found no age that other notes write. Spans move with the text.
+// Ages is the step that replaces age classes by single ages in notes from an extract, drawn from the class by the
+// note's text. A model trained on classes would not find the ages in other notes. Spans are shifted accordingly.
 //
 //	in:  Text, Gold, Reason
 //	out: Text, Gold

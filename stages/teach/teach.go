@@ -1,4 +1,4 @@
-// Package teach hands labelled notes to a trainer.
+// Package teach passes labelled notes to a trainer.
 //
 //	in:  Text or View, Tokens, Gold, Reason
 //	out: a corpus of tagged token sequences
@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A Corpus keeps training notes. *crf.Corpus is one. It copies what it keeps.
+// A Corpus stores training notes, copying what it keeps. *crftrain.Corpus implements it.
 type Corpus interface {
 	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
 }
@@ -21,7 +21,7 @@ type Finder interface {
 	Find(dst []pipeline.Match, text []byte) []pipeline.Match
 }
 
-// Options of the sink. TagSet and Corpus are required.
+// Options holds the options of the sink. TagSet and Corpus are required.
 type Options struct {
 	TagSet   *pipeline.TagSet
 	Corpus   Corpus
@@ -31,7 +31,7 @@ type Options struct {
 	Map func(pipeline.Category) pipeline.Category
 }
 
-// Sink counts what it hands on.
+// Sink passes notes to the corpus and counts them.
 type Sink struct {
 	Options
 	Notes, Skipped int // Skipped: notes with a reason for quarantine
@@ -50,7 +50,7 @@ type Sink struct {
 // New returns an empty sink.
 func New(o Options) *Sink { return &Sink{Options: o} }
 
-// Put hands the notes of b to the corpus.
+// Put passes the notes of b to the corpus.
 func (s *Sink) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		if b.Reason[i] != pipeline.Sound {
@@ -78,7 +78,7 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// Heard are the codes of the languages that a tenth of the notes or more are in.
+// Heard returns the codes of the languages of at least a tenth of the notes.
 func (s *Sink) Heard() (codes []string) {
 	for l, n := range s.languages {
 		if l := pipeline.Language(l); n*10 >= max(s.Notes, 1) && l != pipeline.UnknownLanguage && l != pipeline.MixedLanguage {

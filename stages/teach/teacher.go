@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// TeacherOptions of the step. TagSet is required.
+// TeacherOptions holds the options of the step. TagSet is required.
 type TeacherOptions struct {
 	TagSet *pipeline.TagSet // of the notes from here on
 	// Map translates the categories of the spans, and of the model, into the

@@ -6,8 +6,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Words is a sink that hands the tokens of sound notes to Note: what learns
-// from notes without labels needs no more. It is the sink of `velum teach embed`.
+// Words is a sink that passes the tokens of valid notes to Note, for learning from notes without labels. It is the sink
+// of `velum teach embed`.
 type Words struct {
 	// Note gets a note and a number that stands for its patient: a hash of the
 	// column patient_id, 0 if there is none.
@@ -18,7 +18,7 @@ type Words struct {
 	placed view.Placed
 }
 
-// Put hands the notes of b on.
+// Put passes the notes of b to Note.
 func (w *Words) Put(b *pipeline.Batch) error {
 	var patients *pipeline.Column
 	for i := range b.Extra {

@@ -2,9 +2,8 @@ package tokenize
 
 import "github.com/velum-health/velum/pipeline"
 
-// NewCheck returns a stage for notes whose tokens nobody needs, since they were
-// tagged before: Tokens and View stay empty, Language is what o.Languages says, and
-// NewCheck returns the step that quarantines notes with the reason that New gives.
+// NewCheck returns the step for notes that were tagged before, whose tokens nobody needs. It quarantines notes with the
+// same reasons as New, and sets Language from o.Languages; Tokens and View stay empty.
 func NewCheck(o Options) pipeline.Step {
 	o = o.withDefaults()
 	return pipeline.Step{Name: "check", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
@@ -30,7 +29,7 @@ func (o Options) check(b *pipeline.Batch) error {
 	return nil
 }
 
-// What a byte says of the note that it stands in.
+// Classes of bytes for a quick check of a note.
 const (
 	oddByte   = iota
 	soundByte // ASCII that is no control character but a blank of any kind

@@ -26,7 +26,7 @@ import (
 	"github.com/velum-health/velum/pipeline/limit"
 )
 
-// Options of the stage. The zero value works.
+// Options holds the options of the stage. The zero value works.
 type Options struct {
 	// MaxBytes is the longest text in bytes; 0 means 1 MiB. The longest
 	// hospital reports have about 200 kB; what is longer is an attachment.
@@ -44,8 +44,7 @@ type Options struct {
 	Languages func(b *pipeline.Batch) // of NewCheck: fills Batch.Language; called by several workers
 }
 
-// MaxTokens is the largest number of tokens of a note unless options say
-// otherwise.
+// MaxTokens is the default for the largest number of tokens in a note.
 const MaxTokens = 1 << 16
 
 func (o Options) withDefaults() Options {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Kinds of bytes. Bytes that begin a character beyond ASCII are split by
-// block: letters from U+00C0 on, signs in U+0080-U+00BF and U+2000-U+2FFF.
+// Classes of bytes. Bytes that begin a non-ASCII character are classified by block: letters from U+00C0 on, signs in
+// U+0080-U+00BF and U+2000-U+2FFF.
 const (
 	sign = iota
 	lower
@@ -41,7 +41,7 @@ const (
 		"rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"
 )
 
-// Folded signs besides letters and digits.
+// Codes of folded signs that are neither letters nor digits.
 const (
 	gap    = ' ' // between two words
 	nought = 0   // inside a word, as if it were not there

@@ -2,7 +2,7 @@ package verify
 
 import "github.com/velum-health/velum/pipeline"
 
-// Forms of the second look.
+// Kinds of identifiers that the strict check looks for.
 const (
 	dniForm = iota
 	nassForm

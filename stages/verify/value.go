@@ -20,10 +20,9 @@ type rules struct {
 	strict            [numForms]bool
 }
 
-// ignoredWords make no value, whatever category they were given: particles,
-// titles and the heads of institutions and addresses. sharedWords are names and
-// words of the language alike: alone they count as surviving names only with a
-// capital. yearWords stand before years and are no part of them.
+// ignoredWords do not count as a value in any category: particles, titles, and words for kinds of institutions and
+// streets. sharedWords are both names and common words: alone they count as surviving names only when capitalized.
+// yearWords stand before years and are no part of them.
 var (
 	ignoredWords = newWordSet("verify ignored")
 	sharedWords  = newWordSet("verify shared")

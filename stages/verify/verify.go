@@ -47,7 +47,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// Options of the stage. The zero value is the strict default.
+// Options holds the options of the stage. The zero value is the strict default.
 type Options struct {
 	Workers int // 0 means 1
 
@@ -71,8 +71,8 @@ type Options struct {
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 }
 
-// MinValue is the least length of a value that is looked for unless options say
-// otherwise: initials and two-letter words occur in every note by chance.
+// MinValue is the default for the shortest value that is searched; initials and two-letter words occur in every note by
+// chance.
 const MinValue = 3
 
 // New returns the stage.

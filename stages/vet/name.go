@@ -10,8 +10,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kinds of word. As one of ordinary, a word is no proof of a person, whatever else it is; as
-// one of heads it says that names beside it are those of a house or a street.
+// Sets of word classes. A word with a class in ordinary is no evidence of a person, whatever other class it has. A word
+// with a class in heads means that names beside it belong to an institution or a street.
 const (
 	anyName  = gazetteer.GivenName | gazetteer.Surname
 	ordinary = gazetteer.CommonWord | gazetteer.Month | gazetteer.Weekday | gazetteer.Holiday | gazetteer.MedicalTerm | gazetteer.Drug | gazetteer.Eponym

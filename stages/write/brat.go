@@ -9,11 +9,9 @@ import (
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// Brat writes a folder of brat standoff: name.txt and name.ann for the note
-// with the id name, which may have slashes; see package filename for what is no
-// name of a file. Every note gets an .ann, even an
-// empty one: brat shows no text without. Offsets count code points. Texts
-// come out byte for byte as they went in.
+// Brat writes a folder of brat standoff files: name.txt and name.ann for each note, where name is its id and may have
+// slashes (see package filename for invalid characters). Every note gets an .ann file, even if empty, because brat does
+// not show a text without one. Offsets count code points. Texts are written byte for byte.
 type Brat struct {
 	o TextOptions
 	folder
@@ -21,7 +19,7 @@ type Brat struct {
 	ann   []byte
 }
 
-// NewBrat makes the folder if it is not there.
+// NewBrat creates the folder if it does not exist.
 func NewBrat(dir string, o TextOptions) (*Brat, error) {
 	o = o.withDefaults()
 	f, err := newFolder(dir, o.Mode)

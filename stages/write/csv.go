@@ -9,12 +9,10 @@ import (
 	"github.com/velum-health/velum/pipeline/sheet"
 )
 
-// CSV writes a table with the columns id, text and spans, the last a JSON list
-// as in JSONL. Fields that hold a delimiter, quote or line end stand in quotes (RFC 4180), lines end in LF. What
-// a spreadsheet would take for a formula has an apostrophe before it, which the
-// offsets count and reading takes off again (package sheet).
-// Notes that are not UTF-8 or have no text or id are left out and counted:
-// CSV knows no null.
+// CSV writes a table with the columns id, text and spans, the last a JSON list as in JSONL. Fields with a delimiter,
+// quote or line end are quoted (RFC 4180); lines end in LF. A cell that a spreadsheet could take for a formula gets an
+// apostrophe, which offsets count and readers remove (package sheet). Notes that are not UTF-8 or have no text or id
+// are left out and counted, because CSV has no null.
 type CSV struct {
 	o TextOptions
 	*lineFile
@@ -25,8 +23,7 @@ type CSV struct {
 	spans []byte
 }
 
-// NewCSV opens the file beside its place and writes the header; Close puts it
-// there.
+// NewCSV creates a temporary file and writes the header; Close renames it.
 func NewCSV(path string, o TextOptions) (*CSV, error) {
 	o = o.withDefaults()
 	if c := o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' || c == 0 {

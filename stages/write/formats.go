@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Text is a writer of notes with spans. Either Close or Abort ends it.
+// Text writes notes with spans. It must be ended by Close or Abort.
 type Text interface {
 	pipeline.Sink
 	Skipped() int // notes that the format cannot hold
@@ -27,7 +27,7 @@ var formats = []struct {
 	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},
 }
 
-// Formats returns the names that Create takes.
+// Formats returns the names that Create accepts.
 func Formats() []string {
 	var names []string
 	for _, f := range formats {
@@ -36,8 +36,7 @@ func Formats() []string {
 	return names
 }
 
-// Create begins output in the named format: a folder for parquet and brat,
-// a file for the others.
+// Create creates an output of a format: a folder for parquet and brat, a file for the others.
 func Create(format, path string, o TextOptions) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {

@@ -25,7 +25,7 @@ type JSONL struct {
 	keys  [3]string // with what stands before and behind them
 }
 
-// NewJSONL opens the file beside its place; Close puts it there.
+// NewJSONL creates a temporary file; Close renames it.
 func NewJSONL(path string, o TextOptions) (*JSONL, error) {
 	o = o.withDefaults()
 	out, err := newLineFile(path, o.Mode)
@@ -149,7 +149,7 @@ func newLineFile(path string, mode os.FileMode) (*lineFile, error) {
 	return &lineFile{Writer: bufio.NewWriterSize(t, 1<<16), temp: t}, nil
 }
 
-// Close flushes the file and gives it its name.
+// Close flushes the file and renames it to its final name.
 func (f *lineFile) Close() error {
 	if f.done {
 		return nil

@@ -31,14 +31,14 @@ type Notes struct {
 	leftOut
 }
 
-// NewNotes makes the folder if it is not there and writes notes.parquet in it.
+// NewNotes creates the folder if it does not exist, and writes notes.parquet in it.
 func NewNotes(dir string, o TextOptions) (*Notes, error) {
 	w := NewArchive(filepath.Join(dir, "notes.parquet"), 0, o)
 	w.spans = true
 	return w, os.MkdirAll(dir, folderMode(w.o.Mode))
 }
 
-// NewArchive writes a file without spans, in row groups of so many notes (0: 100,000).
+// NewArchive writes a file without spans, with rowGroup rows per row group (0: 100,000).
 func NewArchive(path string, rowGroup int, o TextOptions) *Notes {
 	return &Notes{o: o.withDefaults(), path: path, rows: rowGroup}
 }
@@ -103,7 +103,7 @@ func (w *Notes) open(extra []pipeline.Column) (err error) {
 	return nil
 }
 
-// Close ends the file and gives it its name.
+// Close finishes the file and renames it to its final name.
 func (w *Notes) Close() error {
 	if w.table == nil {
 		if err := w.open(nil); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// TextOptions are the choices of the writers of text formats (brat, JSONL,
-// CSV). The zero value works.
+// TextOptions holds the options of the writers of text formats (brat, JSONL, CSV). The zero value works.
 type TextOptions struct {
 	Gold bool        // write Batch.Gold, not Batch.Spans
 	Unit offset.Unit // what offsets count in JSONL and CSV; the other formats fix it
@@ -96,7 +95,7 @@ func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err e
 // leftOut counts the notes that a format cannot hold.
 type leftOut struct{ skipped int }
 
-// Skipped returns how many notes were left out.
+// Skipped returns the number of notes that were left out.
 func (l *leftOut) Skipped() int { return l.skipped }
 
 // folder writes one file a note below a folder, each beside its place and
@@ -177,7 +176,7 @@ func putFile(path string, mode os.FileMode, data []byte) error {
 	return t.commit()
 }
 
-// Stdout is the path that stands for standard output, for formats of one file.
+// Stdout is the path for standard output, for formats of a single file.
 const Stdout = "-"
 
 // temp is a file that takes its name only when it is whole.

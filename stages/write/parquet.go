@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// UnitOptions are the choices of the Parquet writer. The zero value works.
+// UnitOptions holds the options of the Parquet writer. The zero value works.
 type UnitOptions struct {
 	Model      string              // name of the model, written in every row
 	Part       string              // what the rows of the unit are called by, in the column part; "": they have none
@@ -52,8 +52,7 @@ type UnitOptions struct {
 	Mixed   bool               // notes come in another order than in their file
 }
 
-// A Shortlist says which of the notes that were chosen in a unit are kept with
-// their words.
+// A Shortlist selects the chosen notes of a unit that are stored with their words.
 type Shortlist interface {
 	// Add looks at the next of them: note i of b. A note that is not listed now is
 	// not kept.
@@ -121,7 +120,7 @@ type Unit struct {
 // dates were moved, and how; not by how much.
 const datesKey = "velum.dates"
 
-// OffsetsKey is the key of the metadata under which a file with offsets says what they count.
+// OffsetsKey is the metadata key for the unit of offsets in a file.
 const OffsetsKey = "velum.offsets"
 
 // offsetsSaid returns what it says of these columns; "" without offsets.
@@ -144,7 +143,7 @@ type part struct {
 	file *commit.Part
 }
 
-// Columns of the parts, by number.
+// Column numbers of the parts.
 const (
 	maskedID = iota
 	maskedRow
@@ -210,7 +209,7 @@ func names[T interface {
 	return all
 }
 
-// NewUnit begins the parts of a unit.
+// NewUnit returns the sink that writes the parts of a unit.
 func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), counted: newCounted()}
 	columns, err := u.maskedColumns()

@@ -19,16 +19,15 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// Remaining is the rest of what Shortlist.AppendBinary made: place says where a note
-// is now among those that are written, or false if it goes.
+// Remaining updates an encoded shortlist after notes were removed: place returns the new position of a note among those
+// that are written, or false if it is removed.
 type Remaining func(list []byte, place func(was int32) (now int32, stays bool)) ([]byte, error)
 
-// Rest writes the parts of a unit again without the rows of files that are to go, as
-// commit.UnitOptions.Rest asks for. The other rows stay as they are, their numbers too, and every
-// column keeps its type. What was counted of the rows that go is taken off. Words
-// that were looked at for the language are counted by unit, so their numbers shrink
-// in proportion. Uses of rules and operators stay: they say what was done. Words
-// that were masked in vain go, since they may be of a note that goes.
+// Rest rewrites the parts of a unit without the rows of removed files, as commit.UnitOptions.Rest needs it. The other
+// rows keep their numbers, and every column keeps its type. Counts of the removed rows are subtracted. Words examined
+// for the language are counted per unit only, so these counts are reduced in proportion. Uses of rules and operators
+// stay, since they record what was done. Forms of harmless masked words are dropped, because they may come from a
+// removed note.
 func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool, list Remaining) (commit.Counts, error) {
 	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}}
 	for _, summary := range []bool{true, false} { // the parts are read with it

@@ -11,9 +11,9 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 )
 
-// Verify re-reads a part of ours with Arrow's reader and returns the rows and
-// the digest that it finds: what commit.UnitOptions.Verify is. It is for our own parts
-// only: that reader panics on damaged files and checks no page checksums.
+// Verify reads a part that velum has written again with Arrow's reader and returns its number of rows and its digest
+// (commit.UnitOptions.Verify). It must not be used for other files: that reader panics on damaged files and checks no
+// page checksums.
 func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err error) {
 	props := parquet.NewReaderProperties(nil)
 	props.BufferedStreamEnabled = true // or it takes the memory of a whole column chunk

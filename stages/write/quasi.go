@@ -14,8 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// QuasiColumn is a quasi-identifier: a column of Batch.Extra, or a category that
-// was lifted out of the text.
+// QuasiColumn is a quasi-identifier: a column of Batch.Extra, or a category whose values are extracted from the text.
 type QuasiColumn struct {
 	Name   string
 	Column *pipeline.Column // as it is announced; nil: it was lifted
@@ -89,7 +88,7 @@ func (c *combinations) appendBinary(dst []byte) []byte {
 	return dst
 }
 
-// Combination is values that notes of a unit have, one a quasi-identifier.
+// Combination is a combination of values of quasi-identifiers, one per column, in the notes of a unit.
 type Combination struct {
 	Key      []byte // of all values
 	Values   []string
@@ -97,8 +96,8 @@ type Combination struct {
 	Patients []byte // hashes of eight bytes, rising; one is 0 where notes have no patient
 }
 
-// EachCombination calls do for every combination of a summary's field Quasi, of n values
-// each (-1: of as many as there are), in the order of their numbers. What it is given is good until it returns.
+// EachCombination calls do for every combination in field Quasi of a summary, in ascending order; n is the number of
+// values in each (-1: any). The argument is valid during the call.
 func EachCombination(field []byte, n int, do func(c *Combination)) error {
 	c := new(Combination)
 	for len(field) > 0 {
@@ -200,7 +199,7 @@ type Quasi struct {
 	ids []byte // of rows that are not flushed
 }
 
-// NewQuasi begins such a table; rowGroup as in UnitOptions.
+// NewQuasi begins a table; rowGroup is as in UnitOptions.
 func NewQuasi(out io.Writer, names []string, rowGroup int, part string) (*Quasi, error) {
 	columns := []column{{name: "note_id"}, {name: "row", kind: pipeline.Int64Column}}
 	for _, name := range names {
@@ -210,7 +209,7 @@ func NewQuasi(out io.Writer, names []string, rowGroup int, part string) (*Quasi,
 	return &Quasi{table: newTable(out, columns, rowGroup)}, distinct(columns)
 }
 
-// Add adds a row. The values may not change until Close.
+// Add adds a row. The values must not change until Close.
 func (q *Quasi) Add(id []byte, row int64, values [][]byte) error {
 	at := len(q.ids)
 	q.ids = append(q.ids, id...)
@@ -225,7 +224,7 @@ func (q *Quasi) Add(id []byte, row int64, values [][]byte) error {
 	return q.rest()
 }
 
-// Close ends the table and returns its rows and digest.
+// Close finishes the table and returns its number of rows and its digest.
 func (q *Quasi) Close() (rows int64, digest string, err error) {
 	if err := q.rest(); err != nil {
 		return 0, "", err

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// SummaryExt is the extension of the part that sums a unit up.
+// SummaryExt is the extension of the summary part of a unit.
 const SummaryExt = ".bin"
 
 // Summary holds what the last step of a run needs of the notes of a unit beside
@@ -44,7 +44,7 @@ func (s *Summary) append(dst []byte) []byte {
 
 var errSummary = errors.New("is no summary of a unit")
 
-// SummaryIDs are the hashes of ids in a summary that lies in a file.
+// SummaryIDs returns the hashes of ids in a summary stored in a file.
 func SummaryIDs(file io.ReaderAt) (*io.SectionReader, error) {
 	const head = len(summaryMagic) + 8
 	var begin [head]byte
@@ -54,7 +54,7 @@ func SummaryIDs(file io.ReaderAt) (*io.SectionReader, error) {
 	return io.NewSectionReader(file, int64(head), int64(binary.LittleEndian.Uint64(begin[len(summaryMagic):]))), nil
 }
 
-// ParseSummary reads a summary; its fields are pieces of data.
+// ParseSummary decodes a summary; its fields alias data.
 func ParseSummary(data []byte) (s Summary, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(summaryMagic))
 	if !ok {

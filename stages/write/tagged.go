@@ -43,14 +43,13 @@ var taggedColumns = []column{
 	{name: "text"}, {name: "words", binary: true},
 }
 
-// NewTagged begins a file of notes with tags of the set, in row groups of so
-// many notes (0: 100,000).
+// NewTagged begins a file of notes tagged with set, with rowGroup rows per row group (0: 100,000).
 func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
 	return newTagged(out, set, rowGroup, taggedColumns)
 }
 
-// NewChosen is NewTagged for notes of several units: the column part has what
-// the column pipeline.PartColumn of the batches says. metadata are keys and values.
+// NewChosen is NewTagged for notes of several units: column part is taken from the column pipeline.PartColumn of the
+// batches. metadata holds keys and values.
 func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) (*Tagged, error) {
 	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: pipeline.PartColumn, dict: true}), metadata...)
 }
@@ -71,9 +70,8 @@ func (w *Tagged) Put(b *pipeline.Batch) error {
 	return w.PutNotes(b, w.all)
 }
 
-// PutNotes writes the notes of b that are picked, in this order. It needs
-// Tokens, Tags and TagSet. Rows are those of the column pipeline.RowColumn, or follow
-// each other from Batch.First.
+// PutNotes writes the picked notes of b in this order. It needs Tokens, Tags and TagSet. Rows are those of column
+// pipeline.RowColumn, or consecutive from Batch.First.
 func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	if len(pick) == 0 {
 		return nil
@@ -143,8 +141,7 @@ func appendWords(dst []byte, tokens []pipeline.Token, tags []pipeline.Tag) []byt
 	return dst
 }
 
-// Close ends the file and returns how many notes it holds and the digest that
-// Verify finds in it.
+// Close finishes the file and returns the number of its notes and the digest that Verify computes.
 func (w *Tagged) Close() (notes int64, digest string, err error) {
 	digest, err = w.close()
 	return w.rows, digest, err

@@ -126,7 +126,8 @@ func (p *Parser) HasYear() bool {
 	return false
 }
 
-// Context supplies what a date lacks: the order of its numbers and its year.
+// Context supplies what a date may lack: the order of its numbers, and a day near by (that of the note) from which a
+// missing year is inferred.
 type Context struct {
 	Order Order // of numbers; one that the date has not is replaced by one that it has
 	Day   int32 // days since 1970-01-01 of the note or of a date near by; 0: unknown

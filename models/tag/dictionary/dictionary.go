@@ -33,7 +33,7 @@ import (
 // Method selects one of the two taggers.
 type Method string
 
-// The methods.
+// The values of Method.
 const (
 	Binary     Method = "binary"
 	Divergence Method = "divergence"

@@ -22,8 +22,8 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 )
 
-// Kind marks a file of this package. As slots of a tagger its two
-// halves are called KindPOS and KindLemma; their data is the same file.
+// Kind identifies files of this package. As slots of a tagger, its parts of speech and lemmas are KindPOS and
+// KindLemma; their data is the same file.
 const (
 	Kind      = "morph"
 	KindPOS   = "morph.pos"

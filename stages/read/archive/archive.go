@@ -1,6 +1,6 @@
-// Package archive finds the files of a run and plans their units; it opens units of
-// Parquet, dumps, tables of text and notes of a file each, shares units among small
-// files, compares second copies, and refuses folders that are tables of a lakehouse.
+// Package archive lists the files of a run and plans their units. It opens units of Parquet, dumps, tables of text and
+// folders with a file per note, bundles small files in one unit, compares copies of a file, and refuses folders that
+// are tables of a lakehouse.
 package archive
 
 import (
@@ -28,8 +28,7 @@ import (
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
-// Archive is the files of a run: what they hold and how they are cut into
-// units.
+// Archive holds the files of a run, their columns, and the units into which they are divided.
 type Archive struct {
 	Files  []File
 	Units  []commit.Unit     // in the order of the files
@@ -72,7 +71,7 @@ type File struct {
 // name is the path of the file below the archive.
 func (f *File) name() string { return path.Join(f.Folder, input.PlainPart(filepath.Base(f.Path))) }
 
-// Drift says in what a file differs from the first file of the archive.
+// Drift says in which columns a file differs from the first file of the archive.
 type Drift struct {
 	Path   string `json:"path"`
 	Column string `json:"column"`
@@ -86,11 +85,10 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 // in the order of their paths, whatever the order of the inputs. Names that begin with a dot or an underscore
 // do not count, as everywhere in the Parquet world; files of them that are called like notes are listed in Passed.
 //
-// Every file is read once for its SHA-256, which names its units. A file that
-// is no sound Parquet file, or whose columns are not what the options say, is
-// listed in Bad and the others go on: one damaged name of a column must not
-// stop a night. If the columns of no file are, it is the options that are
-// wrong, and the error is a *input.SchemaError. Parquet is decoded behind the fence; nil: in this process.
+// Every file is read once for its SHA-256, which names its units. A file that is no valid Parquet file, or whose
+// columns do not agree with the options, is listed in Bad, and the others are processed: one bad column name must not
+// stop a night. If no file has the columns, the options are wrong, and the error is an *input.SchemaError. Parquet is
+// decoded by the fence's worker processes, or in this process if it is nil.
 func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.Fence) (*Archive, error) {
 	a, err := Find(inputs, o)
 	if err != nil {
@@ -131,7 +129,7 @@ func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.F
 	return a, s.extras()
 }
 
-// Find finds the files of an archive as Scan does, and opens none of them.
+// Find lists the files of an archive like Scan, without opening them.
 func Find(inputs []string, o input.Options) (*Archive, error) {
 	a := &Archive{o: o.WithDefaults()}
 	for _, in := range inputs {
@@ -145,14 +143,14 @@ func Find(inputs []string, o input.Options) (*Archive, error) {
 	return a, nil
 }
 
-// UnitSource is the source of one unit that Open returns.
+// UnitSource is the source of the notes of one unit.
 type UnitSource interface {
 	pipeline.Source
 	io.Closer
 }
 
-// Open opens the notes of a unit. Errors are *commit.DamageError: one that the
-// file may have since it was changed is Unread.
+// Open opens the notes of a unit. The error is a *commit.DamageError; its field Unread is set if the file has changed
+// since it was planned.
 func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 	if len(u.Members) > 0 {
 		return newSharedFiles(a, u), nil
@@ -219,11 +217,10 @@ func (u *unchanged) Next(b *pipeline.Batch) error {
 	return err
 }
 
-// Mark returns the name of a unit in the output: its rows are called by it and by their numbers
-// in the file: two rows never have the same two. It is public, so that it cannot
-// be the file's SHA-256, which would tell a hidden name to whoever tries them all:
-// with a key it is an HMAC of that, without one it says where the file lies below
-// the archive, as the names of its parts do.
+// Mark returns the name of a unit in the column part of the output. Together with the row number it identifies a row.
+// It is public, so it is not the SHA-256 of the file, from which a masked name could be found by trying candidates.
+// With a key it is an HMAC of that hash, without one a hash of the path below the archive, which the names of the parts
+// show anyway.
 func (a *Archive) Mark(u *commit.Unit) string {
 	mark := u.Mark()
 	if key := a.o.Key; key != nil {
@@ -234,7 +231,7 @@ func (a *Archive) Mark(u *commit.Unit) string {
 	return fmt.Sprintf("%x-%x", mark[:4], mark[4:])
 }
 
-// HasDocuments tells whether the notes are documents.
+// HasDocuments reports whether the notes are documents (FHIR, HL7, CDA).
 func (a *Archive) HasDocuments() bool { return a.o.HasDocuments }
 
 // Rows returns the number of notes in all units.
@@ -246,8 +243,8 @@ func (a *Archive) Rows() int64 {
 	return n
 }
 
-// Unvouched counts the files that can be damaged without a sign: they have no
-// page checksums and no list of SHA-256 sums. It names the first, below the archive.
+// Unvouched returns the number of files whose damage cannot be detected, because they have no page checksums and are in
+// no list of SHA-256 sums, and the path of the first one below the archive.
 func (a *Archive) Unvouched() (n int, first string) {
 	if a.o.Checksums != "" {
 		return 0, ""
@@ -466,8 +463,8 @@ func (s *scanner) file(ctx context.Context, f *File) error {
 	return err
 }
 
-// What a small file has at the most. The next larger ones take tens of milliseconds
-// to mask, beside which the cost of a unit is little.
+// Limits up to which a file counts as small. Larger files take tens of milliseconds to mask, compared with which the
+// overhead of a unit is little.
 const (
 	smallFile = 256 << 10 // bytes, and bytes of text
 	smallRows = limit.BatchNotes

@@ -66,7 +66,8 @@ func NewDump(path string, from, to, first int64, o input.Options) (*Dump, error)
 	return &Dump{path: path, o: o, file: f, in: in, first: first, naming: input.NewNaming(&o)}, nil
 }
 
-// Hold checks the file, which was hashed, with stays: now, and when its last note was read.
+// Hold calls stays with the open file, now and after the last note, to check that the file is still the one that was
+// hashed.
 func (d *Dump) Hold(stays func(*os.File) error) error {
 	d.stays = stays
 	return stays(d.file)

@@ -41,7 +41,7 @@ func isTable(dir string) error {
 		Remedy: "write what it says into files of Parquet, as configs/deploy/table.py does, and give these"}
 }
 
-// InTable refuses what is a table of a lakehouse or lies in one.
+// InTable returns an error if a path is a table of a lakehouse or inside one.
 func InTable(in string) error {
 	full, err := filepath.Abs(in)
 	if err != nil {

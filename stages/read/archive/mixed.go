@@ -10,14 +10,14 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Mixes tells whether the notes of a unit leave it in an order that the key says: where dates move, the place of a row
-// would tell its day (Options.Mixed). Files that share a unit are small, and documents are put back where they were: both
-// stay as they are.
+// Mixes reports whether the notes of a unit are written in an order that depends on the key. If dates are shifted, the
+// position of a row would reveal its day (Options.Mixed). Bundled small files and documents keep their order.
 func (a *Archive) Mixes(u *commit.Unit) bool {
 	return a.o.Mixed && a.o.Key != nil && len(u.Members) == 0 && !a.o.HasDocuments
 }
 
-// OpenMixed opens the notes of a unit in the order in which they leave it. Batch.Rows says where each stands in its file.
+// OpenMixed opens the notes of a unit in the order in which they are written. Batch.Rows holds the row of each in its
+// file.
 func (a *Archive) OpenMixed(u *commit.Unit) (UnitSource, error) {
 	src, err := a.Open(u)
 	if err != nil || !a.Mixes(u) {

@@ -50,7 +50,7 @@ func (p *plannedFile) file() (f File) {
 
 var errPlan = errors.New("the archive of the plan is damaged")
 
-// MarshalJSON implements json.Marshaler. Units are not in it: they are the plan's.
+// MarshalJSON implements json.Marshaler. Units are left out, because the plan stores them.
 func (a *Archive) MarshalJSON() ([]byte, error) {
 	p := plannedArchive{Shapes: a.o.Shapes, Partitions: a.partitions}
 	for _, d := range a.Drift {
@@ -63,7 +63,7 @@ func (a *Archive) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// Planned is the archive that another process scanned, with the options of that one.
+// Planned restores an archive that another process has scanned with the same options.
 func Planned(data []byte, o input.Options, behind *fence.Fence) (*Archive, error) {
 	var p plannedArchive
 	if json.Unmarshal(data, &p) != nil {
@@ -87,8 +87,8 @@ func Planned(data []byte, o input.Options, behind *fence.Fence) (*Archive, error
 	return a, s.extras()
 }
 
-// Unchanged checks that the files of a unit are what they were when they were planned.
-// The error is a *commit.DamageError.
+// Unchanged checks that the files of a unit have not changed since they were planned. The error is a
+// *commit.DamageError.
 func (a *Archive) Unchanged(u *commit.Unit) error {
 	for i := range u.Members {
 		if err := a.Unchanged(&u.Members[i]); err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Slice is the notes [from, to) of an archive, counted in the order of its
-// units: what one turn of self-learning looks at. Batch.First is the number of
-// the note in the archive. It is a pipeline.Source.
+// Slice reads the notes [from, to) of an archive, counted in the order of its units, for one turn of self-learning.
+// Batch.First is the number of a note in the archive. It is a pipeline.Source.
 type Slice struct {
 	a        *Archive
 	unit     int
@@ -23,14 +22,13 @@ type Slice struct {
 	damaged  []int
 }
 
-// NewSlice returns the slice. It reads nothing but the units that it needs.
+// NewSlice returns the slice. It opens only the units that it needs.
 func NewSlice(a *Archive, from, to int64) *Slice { return &Slice{a: a, from: from, to: to} }
 
-// Damaged returns the units that could not be read to their end: their notes
-// count, and are missing.
+// Damaged returns the units that could not be read to the end. Their missing notes are counted in the numbering.
 func (s *Slice) Damaged() []int { return s.damaged }
 
-// Close closes the unit at hand.
+// Close closes the current unit.
 func (s *Slice) Close() error {
 	if s.open == nil {
 		return nil
@@ -107,9 +105,8 @@ func (s *Slice) end(u int) int64 {
 	return n
 }
 
-// EachPatient calls do for every note of a unit with its row and the form of its
-// patient's id; empty: it is nobody's. A unit that is damaged ends there: the run
-// says so, and sets it aside.
+// EachPatient calls do for every note of a unit with its row and the normalized patient id, which is empty if there is
+// none. It stops at damage in the unit, which the run reports and quarantines.
 func (a *Archive) EachPatient(ctx context.Context, u *commit.Unit, do func(row int64, patient []byte)) error {
 	src, err := a.Open(u)
 	if err != nil {

@@ -30,8 +30,8 @@ func newSharedFiles(a *Archive, u *commit.Unit) *sharedFiles {
 	return s
 }
 
-// Damaged returns what tells why members of a unit could not be read; nil for a unit
-// of one file.
+// Damaged returns the function that reports which members of a bundled unit could not be read; nil for a unit of one
+// file.
 func Damaged(src UnitSource) func() map[int]*commit.DamageError {
 	if s, ok := src.(*sharedFiles); ok {
 		return func() map[int]*commit.DamageError { return s.damaged }

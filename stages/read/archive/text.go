@@ -38,7 +38,7 @@ const (
 // archiveForms are the values of Options.Format.
 var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm, "txt": noteForm, "fhir": documentForm, "hl7": documentForm, "cda": documentForm}
 
-// ArchiveFormats returns the names of what an archive may be made of.
+// Formats returns the values of option read.format.
 func Formats() []string {
 	return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt", "fhir", "hl7", "cda"}
 }
@@ -192,8 +192,8 @@ func newNoteFile(f *File, o *input.Options) *noteFile {
 // Close does nothing: the file does not stay open.
 func (n *noteFile) Close() error { return nil }
 
-// Next implements pipeline.Source. A file that is not what it was when its unit was
-// named fails the unit, as unread: the next start plans anew.
+// Next implements pipeline.Source. If the file has changed since its unit was named, the unit fails as unread, and the
+// next start plans it again.
 func (n *noteFile) Next(b *pipeline.Batch) error {
 	if n.ended {
 		return io.EOF
@@ -363,7 +363,7 @@ func (t *table) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// fileFormat is the format of a file by its name; "" if it has no notes.
+// FormatOf returns the format of a file by its name; "" if it cannot hold notes.
 func FormatOf(name string) string {
 	if f := formOf(name); f != noteForm && f != dumpForm && f != documentForm {
 		return f.String()

@@ -1,8 +1,6 @@
-// Package clinical reads files of documents that other systems exchange: FHIR R4 as
-// NDJSON or a resource of a file, messages of HL7 v2, documents of CDA. In: a file. Out:
-// a note a document, with the document itself in a column beside it, of which package
-// restore makes the masked one. What stands in a document is models/form/document's to
-// know.
+// Package clinical reads files of documents that other systems exchange: FHIR R4 as NDJSON or one resource per file,
+// HL7 v2 messages, CDA. Each document becomes a note, and the document itself goes into a column, from which package
+// restore makes the masked document. models/form/document parses the documents.
 package clinical
 
 import (
@@ -28,8 +26,7 @@ var extensions = []string{".ndjson", ".jsonl", ".json", ".hl7", ".xml", ".txt", 
 // headBytes is how much of a file is looked at.
 const headBytes = 1 << 14
 
-// Is tells whether a file holds documents. What cannot be read is told when it is
-// hashed.
+// Is reports whether a file holds documents. A file that cannot be read is reported later, when it is hashed.
 func Is(path string) bool {
 	name := strings.ToLower(path)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
@@ -56,7 +53,7 @@ func formatOf(path string) document.Format {
 	return document.FormatOf(head[:n])
 }
 
-// Fields are those of the document at hand. It is an input.Fields.
+// Fields holds the fields of the current document. It implements input.Fields.
 type Fields struct {
 	o        *input.Options
 	columns  []input.Wanted
@@ -65,7 +62,8 @@ type Fields struct {
 	reason   pipeline.Reason
 }
 
-// NewFields returns the fields of documents. Documents have no columns to keep.
+// NewFields returns the fields of documents. It returns an error for options that documents do not support, such as
+// columns to pass through.
 func NewFields(path string, o *input.Options) (Fields, error) {
 	f := Fields{o: o, columns: o.Extras()}
 	switch {
@@ -77,7 +75,7 @@ func NewFields(path string, o *input.Options) (Fields, error) {
 	return f, nil
 }
 
-// Take takes a document apart. It is good until the next one.
+// Take parses a document. The fields are valid until the next call.
 func (f *Fields) Take(doc []byte) {
 	f.doc = doc
 	f.document, f.reason = document.Open(doc, f.o.Documents)
@@ -104,7 +102,7 @@ func (f *Fields) Field(k int) (value []byte, number, ok bool) {
 	return value, false, len(value) > 0
 }
 
-// Documents are the documents of a file. It is a text.Records.
+// Documents reads the documents of a file. It implements text.Records.
 type Documents struct {
 	Fields
 	format document.Format
@@ -139,7 +137,7 @@ func Open(path string, o *input.Options) (*Documents, error) {
 	return d, nil
 }
 
-// Row implements text.Records. A document that breaks its format is one with a reason.
+// Row implements text.Records. A document that violates its format is a row with a reason.
 func (d *Documents) Row() (sound bool, err error) {
 	doc, err := d.next()
 	if err == nil {

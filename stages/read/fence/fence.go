@@ -1,6 +1,5 @@
-// Package fence decodes Parquet in processes of its own, so that a damaged file ends
-// a worker and not the run. In: a unit. Out: the pipeline.Source that package parquet
-// would have given, checked.
+// Package fence decodes Parquet in worker processes, so that a damaged file can crash a worker but not the run. It
+// takes a unit and returns a pipeline.Source equal to that of package parquet, after checking what the worker sends.
 package fence
 
 import (
@@ -25,18 +24,17 @@ import (
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
-// A Fence decodes Parquet in processes of its own. A damaged file can make the
-// library panic in a goroutine that nobody can recover, take all memory, or
-// never come back; then a worker ends and not the run. Its work becomes a
-// *commit.DamageError, and the next one begins in a new worker.
+// A Fence manages the worker processes. A damaged file can make the Parquet library panic in a goroutine where nobody
+// can recover, allocate all memory, or never return; then only the worker dies. Its work becomes a *commit.DamageError,
+// and the next file is decoded by a new worker.
 //
 // Workers are this same program, started again with WorkerArgument, an empty
 // environment and a memory limit. They read inputs, write no file, and see no
 // key. There are as many as units that are open at once; they live until
 // Close. What they send is checked before it is used.
 //
-// Tried before: recover alone (0 of the deaths above), and a goroutine with
-// debug.SetMemoryLimit (it is a soft limit: the process dies).
+// Ruled out: recover alone (it survived none of these failures), and a goroutine with debug.SetMemoryLimit (a soft
+// limit: the process dies).
 type Fence struct {
 	o     Options
 	mu    sync.Mutex // guards idle and shut
@@ -46,7 +44,7 @@ type Fence struct {
 	died  atomic.Int64
 }
 
-// Options are the choices of a Fence. The zero value works.
+// Options holds the options of a Fence. The zero value works.
 type Options struct {
 	Memory int64 // bytes that a worker may take; 0 means 1 GiB
 	// Timeout is the processor time that a worker may take without an answer
@@ -57,7 +55,7 @@ type Options struct {
 	Ended             <-chan struct{} // nobody waits any more; may be nil
 }
 
-// New makes a fence. Workers start when they are needed.
+// New returns a Fence. Workers are started when they are needed.
 func New(o Options) *Fence {
 	o.Memory = cmp.Or(o.Memory, 1<<30)
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
@@ -65,11 +63,10 @@ func New(o Options) *Fence {
 	return &Fence{o: o}
 }
 
-// Workers returns how many workers were started and how many of them died or
-// were ended because they did not answer.
+// Workers returns how many workers were started, and how many of them died or were killed because they did not answer.
 func (f *Fence) Workers() (started, died int64) { return f.begun.Load(), f.died.Load() }
 
-// Close ends the workers that are idle, and the others when they are.
+// Close ends the idle workers, and the busy ones when they become idle.
 func (f *Fence) Close() error {
 	f.mu.Lock()
 	idle := f.idle
@@ -440,7 +437,7 @@ type fenced struct {
 	still func(input.Identity) error // checks that the file is what was hashed
 }
 
-// open opens a unit in a worker.
+// Open opens a unit in a worker.
 func (f *Fence) Open(u *commit.Unit, o *input.Options, extra []pipeline.Column, still func(input.Identity) error) (*fenced, error) {
 	s := &fenced{fence: f, unit: u, o: o, extra: extra, naming: input.NewNaming(o), ids: make([]pipeline.Bytes, len(o.ID)), still: still}
 	return s, s.begin()
@@ -574,7 +571,7 @@ func (f *fenced) damage(cause string, unread bool) error {
 	return &commit.DamageError{Path: f.unit.Input, RowGroup: f.group(), Cause: cause, Unread: unread}
 }
 
-// Close ends the reading. A worker that has more to say cannot be used again.
+// Close ends the reading. A worker with unread output is not used again.
 func (f *fenced) Close() error {
 	if f.w != nil {
 		f.w.end()

@@ -100,8 +100,8 @@ type decodeWorker struct {
 // done to a file.
 var plant = func(step, path string) {}
 
-// Work is the program of a decode worker: it answers requests until its input
-// ends, and returns the exit code. It changes limits of the whole process.
+// Work is the main function of a worker: it answers requests until its input ends, and returns the exit code. It
+// changes resource limits of the whole process.
 func Work(in, out *os.File) int {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // its owner decides when it ends
 	memory, err := strconv.ParseInt(os.Getenv(workerVariable), 10, 64)

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// CheckList tells what is wrong with a list of SHA-256 sums; "" is none.
+// CheckList returns what is wrong with a list of SHA-256 sums; "" as name means no list.
 func CheckList(name string) error {
 	_, err := ReadChecksums(name)
 	return err
 }
 
-// ReadChecksums reads a file as sha256sum writes it: the sum, two characters,
-// the path, which counts from the folder of the list.
+// ReadChecksums reads a file in the format of sha256sum: the sum, two characters, and the path relative to the folder
+// of the list.
 func ReadChecksums(name string) (map[string]string, error) {
 	if name == "" {
 		return nil, nil

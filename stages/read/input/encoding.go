@@ -13,8 +13,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Encoding is how a text file writes its characters. Notes are UTF-8 from here
-// on, whatever the file was.
+// Encoding is the character encoding of a text file. Notes are converted to UTF-8.
 type Encoding uint8
 
 const (
@@ -32,7 +31,7 @@ var encodingNames = [numEncodings]string{"auto", "utf-8", "latin-1", "windows-12
 // String returns the name that options and reports use.
 func (e Encoding) String() string { return encodingNames[e] }
 
-// Encodings returns the names that ParseEncoding takes, without their aliases.
+// Encodings returns the names that ParseEncoding accepts, without their aliases.
 func Encodings() []string { return encodingNames[:] }
 
 // encodingAliases are other names of the same: what spreadsheets, Python and
@@ -42,8 +41,8 @@ var encodingAliases = map[string]Encoding{
 	"cp1252": Windows1252, "ansi": Windows1252, "utf-16": UTF16LE, "utf16": UTF16LE,
 }
 
-// ParseEncoding returns the encoding of that name. UTF-16 without more is
-// little-endian unless the file's byte order mark says otherwise.
+// ParseEncoding returns the encoding with that name. UTF-16 without a byte order is little-endian unless the file's
+// byte order mark says otherwise.
 func ParseEncoding(name string) (Encoding, error) {
 	name = strings.ToLower(name)
 	for e, known := range encodingNames {
@@ -57,14 +56,13 @@ func ParseEncoding(name string) (Encoding, error) {
 	return 0, fmt.Errorf("unknown encoding; known: %s", strings.Join(encodingNames[:], ", "))
 }
 
-// oneByte tells whether a character is one byte: offsets that count the bytes
-// of such a file count characters.
+// OneByte reports whether each character is one byte, so that byte offsets of the file are character offsets.
 func (e Encoding) OneByte() bool { return e == Latin1 || e == Windows1252 }
 
-// wide tells whether the file is UTF-16.
+// Wide reports whether the encoding is UTF-16.
 func (e Encoding) Wide() bool { return e == UTF16LE || e == UTF16BE }
 
-// decoder returns r as UTF-8 without a byte order mark.
+// Decoder returns a reader that converts r to UTF-8 and removes the byte order mark.
 func (e Encoding) Decoder(r io.Reader) io.Reader {
 	var from encoding.Encoding
 	switch e {
@@ -82,7 +80,7 @@ func (e Encoding) Decoder(r io.Reader) io.Reader {
 	return from.NewDecoder().Reader(r)
 }
 
-// detect reads r to its end and says what it is written in:
+// Detect reads r to its end and determines the encoding:
 //
 //   - a byte order mark decides;
 //   - zero bytes in every other place of the beginning are UTF-16;
@@ -93,7 +91,7 @@ func (e Encoding) Decoder(r io.Reader) io.Reader {
 //     Latin-1 leaves to control characters;
 //   - everything else is UTF-8 with some damaged notes, which go to quarantine.
 //
-// The whole file is looked at: its first accent may be in its last note.
+// It reads the whole file, because the first accent may be in the last note.
 func Detect(r io.Reader) (Encoding, error) {
 	var c characters
 	size := 1 << 16

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// maxInput is the largest file or line that is read whole: offsets of a batch
-// are 32 bits wide.
+// MaxInput is the size of the largest file or line that is read as a whole, since offsets of a batch have 32 bits.
 const MaxInput = 1 << 30
 
-// An InputError says where a file is wrong, why, and what to do. It holds no
-// text of the file: a wrong line may be a line of a note.
+// An Error says where a file is wrong, why, and what to do. It quotes no text of the file, since a wrong line may be a
+// line of a note.
 type Error struct {
 	Path   string
 	Line   int // from 1; 0 when the whole file is meant
@@ -33,7 +32,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s; %s", at.String(), e.Cause, e.Remedy)
 }
 
-// where is the cause without the path: it may name the month.
+// Where returns the place and the cause without the path, which may name the month.
 func (e *Error) Where() string {
 	switch {
 	case e.Column > 0:
@@ -56,8 +55,7 @@ func Cause(err error) string {
 	return "cannot be read"
 }
 
-// A SchemaError says which column of a file is not what the configuration
-// says, what was found, and what to do.
+// A SchemaError says which column of a file does not agree with the configuration, what was found, and what to do.
 type SchemaError struct {
 	Path   string
 	Column string

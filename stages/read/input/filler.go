@@ -6,25 +6,25 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Fields are those of the row at hand, by their number in Options.Fields.
+// Fields gives access to the fields of the current row, by their index in Options.Fields.
 type Fields interface {
 	// Field returns a value as text. number says that it was a number, which has no
 	// width; ok is false for null and for a field that is not there.
 	Field(k int) (value []byte, number, ok bool)
 }
 
-// Refused are fields of a row that say why it cannot be vouched for.
+// Refused is implemented by Fields that can reject a row with a reason.
 type Refused interface {
 	Reason() pipeline.Reason // Sound if it can
 }
 
-// Place says where in a file of text a row stands, and why it is none if it is none.
+// Place is the position of a row in a text file, and the format error if the row is invalid.
 type Place struct {
 	Line, Byte int64  // of its beginning; the byte is -1 if the file is packed, or not UTF-8
 	Cause      string // "": the row does not break the format. It holds no text of the file.
 }
 
-// Placed are fields that know their place.
+// Placed is implemented by Fields that know the position of the current row.
 type Placed interface {
 	Place() Place
 }
@@ -35,8 +35,7 @@ var places = []pipeline.Column{{Name: PlaceColumns[0], Kind: pipeline.Int64Colum
 // maxBatchSource is how many bytes of documents fill a batch.
 const maxBatchSource = 8 << 20
 
-// A Filler puts rows of fields into batches: ids, text, and the columns of
-// Batch.Extra, all of them as text.
+// A Filler appends rows of fields to batches: ids, text, and the columns of Batch.Extra, all as text.
 type Filler struct {
 	o       *Options
 	ids     []pipeline.Bytes
@@ -45,7 +44,7 @@ type Filler struct {
 	naming  Naming
 }
 
-// FillerColumns are those of Batch.Extra that a Filler fills, without values.
+// FillerColumns returns the columns of Batch.Extra that a Filler fills, without values.
 func (o *Options) FillerColumns() (all []pipeline.Column) {
 	for _, x := range o.Extras() {
 		all = append(all, pipeline.Column{Name: x.As, Kind: pipeline.BytesColumn})
@@ -56,12 +55,12 @@ func (o *Options) FillerColumns() (all []pipeline.Column) {
 	return all
 }
 
-// NewFiller returns a filler of options that have their defaults.
+// NewFiller returns a filler; the options must have their defaults set.
 func NewFiller(o *Options) Filler {
 	return Filler{o: o, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.Extras(), columns: o.FillerColumns(), naming: NewNaming(o)}
 }
 
-// Begin readies an empty batch whose first row has that number.
+// Begin prepares an empty batch; first is the number of its first row.
 func (f *Filler) Begin(b *pipeline.Batch, first int64) {
 	b.First = first
 	for k := range f.ids {
@@ -70,7 +69,7 @@ func (f *Filler) Begin(b *pipeline.Batch, first int64) {
 	ReadyColumns(b, f.columns)
 }
 
-// Full tells whether a batch has as much as one may have.
+// Full reports whether a batch has reached its maximal size.
 func (f *Filler) Full(b *pipeline.Batch) bool {
 	if f.o.HasDocuments {
 		if source := b.ExtraNamed(SourceColumn); source != nil && len(source.Bytes.Data) >= maxBatchSource {
@@ -80,7 +79,7 @@ func (f *Filler) Full(b *pipeline.Batch) bool {
 	return b.Len() >= f.o.BatchNotes || len(b.Text.Data) >= f.o.BatchBytes
 }
 
-// Row appends the row at hand. One that broke its format (not sound) has no fields.
+// Row appends the current row. A row that violates the format (not sound) has no fields.
 func (f *Filler) Row(b *pipeline.Batch, row Fields, sound bool) {
 	get := func(k int) ([]byte, bool, bool) {
 		if !sound {
@@ -134,11 +133,11 @@ func (f *Filler) place(to []pipeline.Column, p Place) {
 	}
 }
 
-// End gives the notes of a batch their ids.
+// End sets the ids of the notes of a batch.
 func (f *Filler) End(b *pipeline.Batch) { f.naming.Name(b, f.ids) }
 
-// Settle finds each field among the columns of a table: at[k] is its number there.
-// Tables of text and streams may call the ids id as well. path is for errors.
+// Settle finds each field among the columns of a table: at[k] is the column of field k. The default id column may also
+// be called id. path is for errors.
 func (o *Options) Settle(path string, columns []string) (at []int, err error) {
 	for _, name := range o.Fields() {
 		i := slices.Index(columns, name)
@@ -157,7 +156,7 @@ func (o *Options) Settle(path string, columns []string) (at []int, err error) {
 	return at, nil
 }
 
-// MissingField says that a file has no column of that name, and which it has.
+// MissingField returns the error that a file has no column with that name; it lists the columns that the file has.
 func MissingField(path, name string, o *Options, have []string) error {
 	order := OrderOf(slices.Contains(o.Pass, name))
 	switch {

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// identity is which file it is, and in what state. A file that is written,
-// replaced or renamed after it was hashed has another: its rows must not stand
-// under the SHA-256 of what it was.
+// Identity identifies a file and its state. It changes if the file is written, replaced or renamed after it was hashed;
+// then its rows must not be recorded under the old SHA-256.
 type Identity struct {
 	Device, Inode     uint64
 	Size              int64
@@ -61,7 +60,7 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// special says what a thing is that is no file.
+// Special describes a file mode that is no regular file: a folder, a pipe, a socket or a device.
 func Special(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -76,8 +75,8 @@ func Special(m fs.FileMode) string {
 	return "is no file"
 }
 
-// hashFile reads a file once, hands its bytes to a writer beside the hash, and
-// returns its sum and the state that they are of.
+// HashFile reads a file once, copying its bytes to a writer, and returns its SHA-256 and the Identity that it had
+// meanwhile.
 func HashFile(path string, to io.Writer, stop func() error) (sum [sha256.Size]byte, id Identity, err error) {
 	f, info, err := openRegular(path)
 	if err != nil {

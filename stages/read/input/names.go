@@ -24,7 +24,7 @@ const (
 	maxName     = 2048 // bytes of a path below the archive
 )
 
-// plainPath returns a path with slashes as it may be written.
+// PlainPath returns a path with slashes that is safe to print.
 func PlainPath(p string) string {
 	parts := strings.Split(p, "/")
 	for i := range parts {
@@ -67,7 +67,7 @@ func shortSum(s string) []byte {
 	return sum[:6]
 }
 
-// What to do about a missing column, by what it is wanted for.
+// Remedies for a missing column, by the use of the column.
 const (
 	NameID   = "name the column of ids with --id-column, or in read.columns.id; velum init finds it"
 	NameText = "name the column of the text with --text-column, or in read.columns.text; velum init finds it"
@@ -95,9 +95,9 @@ func MissingRemedy(name, order string, have []string) string {
 	return "the file has: " + list + "; " + order
 }
 
-// HeaderNames are the columns of a CSV file for an error to list. A file without a header has a note or somebody's data in its
-// first line, which no error may quote: unless the line is surely a header, the error says so, and lists none. A column without a
-// name, as the index that pandas writes, says nothing.
+// HeaderNames returns the columns of a CSV file to list in an error. The first line of a file without a header is a
+// note or personal data, which no error may quote: unless the line is surely a header, it returns a remedy that says
+// so, and no names. Columns without a name, such as the index that pandas writes, are skipped.
 func HeaderNames(have []string) (names []string, order string) {
 	sure := false
 	for _, h := range have {
@@ -128,8 +128,8 @@ const notQuoted = "its first line may hold no names of columns, so that it is no
 const columnWords = " id ids uid uuid note notes nota notas text texto texts textos txt free libre cod codi codigo código code num numero número fecha data date dia year ano año any mes month sexo sex edad age " +
 	"tipo type document documento doc informe report registro episodio episode servicio center centro centre unidad patient paciente pacient nhc person persona usuario campo field value valor comentario evolucion evolución curso clave clau sala planta alta key "
 
-// IsHeader tells whether a cell of the first line may be the name of a column: it begins with a letter, is short, and is no
-// sentence, number or person's name.
+// IsHeader reports whether a cell of the first line may be the name of a column: it begins with a letter, is short, and
+// is no sentence, number or person's name.
 func IsHeader(h string) bool {
 	if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords || longNumber.MatchString(h) {
 		return false
@@ -143,7 +143,7 @@ func IsHeader(h string) bool {
 	return true
 }
 
-// headerName matches a name that people would give to a column.
+// Patterns for names of columns: headerName matches a name that people would give to a column.
 var (
 	headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
 	longNumber = regexp.MustCompile(`[0-9]{5}`)
@@ -158,11 +158,11 @@ func OrderOf(kept bool) string {
 	return NameWork
 }
 
-// maxColumnName is the most bytes of the name of a column.
+// MaxColumnName is the largest number of bytes in the name of a column.
 const MaxColumnName = 256
 
-// plainColumn returns the name of a column as it may stand in a log line: names
-// are any bytes, and nobody may write what a terminal takes for an order.
+// PlainColumn returns the name of a column in a form that is safe to log, since names can hold any bytes, including
+// terminal escape sequences.
 func PlainColumn(name string) string {
 	if PlainName(name, MaxColumnName) {
 		return name
@@ -172,7 +172,7 @@ func PlainColumn(name string) string {
 	return quoted[:min(len(quoted), MaxColumnName)]
 }
 
-// plainName tells whether a string may stand in a log line.
+// PlainName reports whether a string is safe to log.
 func PlainName(s string, most int) bool {
 	if len(s) > most || !utf8.ValidString(s) {
 		return false

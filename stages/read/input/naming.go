@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// naming makes the ids of notes.
+// Naming makes the ids of notes.
 type Naming struct {
 	policy  IDPolicy
 	null    NullIDPolicy
@@ -40,10 +40,9 @@ func NewNaming(o *Options) Naming {
 	return n
 }
 
-// name fills the ids of a batch from the columns of its source: several are
-// joined with bars, and bars within them get a backslash, so that no two notes
-// have one id. An id that is null, empty, too long or no clean text does not
-// count as one.
+// Name sets the ids of a batch from the id columns of its source. Several columns are joined with bars, and bars inside
+// of them are escaped by a backslash, so that different rows have different ids. An id that is null, empty, too long or
+// not clean text counts as missing.
 func (n *Naming) Name(b *pipeline.Batch, columns []pipeline.Bytes) {
 	for i := range b.Len() {
 		row := b.First + int64(i)
@@ -131,13 +130,12 @@ func CleanID(id []byte) bool {
 	return utf8.Valid(id)
 }
 
-// maxID is the most bytes of an id. Ids are logged; a column of texts that
-// was named as the id by mistake must not be.
+// MaxID is the largest number of bytes in an id. Ids are logged; the limit keeps a column of notes, named as the id by
+// mistake, out of logs.
 const MaxID = 200
 
-// appendText appends a note and says whether it can be vouched for. The text
-// of a note that is too long is not kept: it would be dragged through every
-// stage.
+// AppendText appends a note and sets its reason. The text of a note that is too long is dropped, so that it does not
+// pass through all stages.
 func AppendText(b *pipeline.Batch, text []byte, most int) {
 	reason := Soundness(text, most)
 	if reason == pipeline.TooLong {
@@ -147,7 +145,7 @@ func AppendText(b *pipeline.Batch, text []byte, most int) {
 	b.Reason = append(b.Reason, reason)
 }
 
-// soundness says whether a text that is not null can be vouched for.
+// Soundness returns the reason to quarantine a text that is not null, or Sound.
 func Soundness(text []byte, most int) pipeline.Reason {
 	switch {
 	case len(text) > most:
@@ -160,8 +158,7 @@ func Soundness(text []byte, most int) pipeline.Reason {
 	return pipeline.Sound
 }
 
-// readyColumns gives a batch the columns, if this source has not filled it
-// before.
+// ReadyColumns sets the Extra columns of a batch, unless they are set already by the same source.
 func ReadyColumns(b *pipeline.Batch, columns []pipeline.Column) {
 	same := len(b.Extra) == len(columns)
 	for i := 0; same && i < len(b.Extra); i++ {

@@ -1,6 +1,5 @@
-// Package input is what all readers of package read share: the options, errors that
-// name file, row, column, cause and remedy, ids of notes, encodings, and the state of a
-// file, by which it is known again. It reads no format.
+// Package input holds what all readers below stages/read share: options, errors with file, row, column, cause and
+// remedy, note ids, encodings, and the identity of a file. It reads no format.
 package input
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// IDPolicy says what becomes of the ids of rows: they can identify people too.
+// IDPolicy says what happens to the ids of rows, which can identify people: they are kept, keyed or dropped.
 type IDPolicy uint8
 
 const (
@@ -24,7 +23,7 @@ const (
 	DropIDs          // the number of the row in its file instead; in an archive with a mark of the file
 )
 
-// NullIDPolicy says what becomes of rows that have no id.
+// NullIDPolicy says what happens to rows without an id.
 type NullIDPolicy uint8
 
 const (
@@ -32,8 +31,7 @@ const (
 	NumberNullIDs                  // they take the number of the row in its file
 )
 
-// Options are the choices of the Parquet and dump readers. The zero
-// value works for files with columns note_id and text.
+// Options holds the options of the readers. The zero value works for files with columns note_id and text.
 type Options struct {
 	ID   []string // column of the id, or several that are joined with bars; nil means note_id, or with DropIDs none
 	Text string   // column of the text; "" means text
@@ -78,11 +76,10 @@ type Options struct {
 	Shapes map[string]Shape  // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
 }
 
-// UnitNotes is after how many notes a unit is full unless options say otherwise:
-// some seconds of work.
+// UnitNotes is the default number of notes in a unit: some seconds of work.
 const UnitNotes = 1 << 18
 
-// defaultID is the column of the ids. Tables of text may call it id as well.
+// DefaultID is the default name of the id column. Text tables may call it id as well.
 const DefaultID = "note_id"
 
 func (o Options) WithDefaults() Options {
@@ -97,7 +94,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// check tells what is wrong with the options.
+// Check returns the first mistake in the options.
 func (o *Options) Check() error {
 	if o.IDs == KeyIDs && o.Key == nil {
 		return &secret.Error{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
@@ -108,25 +105,25 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Names in Batch.Extra of the columns that stages work with, whatever they are
-// called in the files. That of patients has forms of package patientid.
+// Names in Batch.Extra of the columns that stages use, whatever their names in the files. That of patients holds
+// normalized ids (package patientid).
 const (
 	PatientColumn = "patient_id"
 	DateColumn    = "date"
 )
 
-// Names in Batch.Extra of documents: as they were read, which are never written, and as
-// package restore makes them of masked text. The reader leaves the second one empty.
+// Names in Batch.Extra of the columns for documents: the document as read, which is never written, and the masked
+// document that package restore makes. The reader leaves the second one empty.
 const (
 	SourceColumn   = "document as it was read"
 	DocumentColumn = "document"
 )
 
-// PlaceColumns are the names in Batch.Extra of where a row of a file of text stands, and of
-// what breaks its format. They are written into the quarantine only.
+// PlaceColumns holds the names in Batch.Extra for the position of a row in a text file, and for its format error. They
+// are written to the quarantine only.
 var PlaceColumns = []string{"line in the file", "byte in the file", "what breaks the format"}
 
-// extras lists the columns that go to Batch.Extra.
+// Extras returns the columns that are read into Batch.Extra.
 func (o *Options) Extras() []Wanted {
 	var all []Wanted
 	for _, c := range []Wanted{{Name: o.PatientID, As: PatientColumn, Patient: true}, {Name: o.Date, As: DateColumn}, {Name: o.Center, As: "center"}} {
@@ -143,7 +140,7 @@ func (o *Options) Extras() []Wanted {
 	return all
 }
 
-// wanted is a column that the options name.
+// Wanted is a column that the options name.
 type Wanted struct {
 	Name string // in the file
 	As   string // in the batch
@@ -152,7 +149,7 @@ type Wanted struct {
 	Patient bool // its values are patients' ids
 }
 
-// key names a column in what is known of the whole archive.
+// Key returns the key of the column in data about the whole archive.
 func (w *Wanted) Key() string {
 	if w.Kept {
 		return "kept " + w.Name
@@ -160,16 +157,16 @@ func (w *Wanted) Key() string {
 	return "used " + w.Name
 }
 
-// Shape says which kind and type a column has in a batch: see pipeline.Column.
+// Shape is the kind and type of a column in a batch: see pipeline.Column.
 type Shape struct {
 	Kind pipeline.ColumnKind
 	Type []byte
 }
 
-// RawNumber stands before numbers where ids are read as they stand.
+// RawNumber precedes ids that are numbers when ids are read without normalization.
 const RawNumber = 0
 
-// Patient appends the form of an id, or those of several (patientid.Between).
+// Patient appends the normalized form of a patient id; several are joined with patientid.Between.
 func (o *Options) Patient(dst, id []byte, number bool) []byte {
 	switch {
 	case o.RawPatients && number:
@@ -194,7 +191,7 @@ func (o *Options) Patient(dst, id []byte, number bool) []byte {
 	return dst
 }
 
-// fields lists the names of the columns: ids, text, extras.
+// Fields returns the names of the columns: ids, text, extras.
 func (o *Options) Fields() []string {
 	names := append(slices.Clone(o.ID), o.Text)
 	for _, x := range o.Extras() {

@@ -7,14 +7,14 @@ import (
 	"github.com/velum-health/velum/pipeline/limit"
 )
 
-// feed hands out the notes of a source one by one.
+// Feed iterates over the notes of a source.
 type Feed struct {
 	Src pipeline.Source
 	In  pipeline.Batch
 	At  int
 }
 
-// next moves to the next note; the error is io.EOF behind the last.
+// Next moves to the next note; the error is io.EOF after the last.
 func (f *Feed) Next() error {
 	f.At++
 	for f.At >= f.In.Len() {
@@ -27,7 +27,7 @@ func (f *Feed) Next() error {
 	return nil
 }
 
-// copyTo appends the note at hand to b: what readers of every format fill.
+// CopyTo appends the current note to b: the columns that readers of every format fill.
 func (f *Feed) CopyTo(b *pipeline.Batch) {
 	b.ID.Append(f.In.ID.At(f.At))
 	b.Text.Append(f.In.Text.At(f.At))
@@ -41,7 +41,7 @@ func Full(b *pipeline.Batch) bool {
 	return b.Len() >= limit.BatchNotes || len(b.Text.Data) >= limit.BatchBytes
 }
 
-// ended returns what Next returns after err, given what is in b already.
+// Ended returns the result of Next after err: nil if err is io.EOF and b has notes, otherwise err.
 func Ended(b *pipeline.Batch, err error) error {
 	if err == io.EOF && b.Len() > 0 {
 		return nil
@@ -49,16 +49,15 @@ func Ended(b *pipeline.Batch, err error) error {
 	return err
 }
 
-// Keep is the notes of a source that a question picks by their id. It is a
-// pipeline.Source; Batch.First counts the notes that are kept.
+// Keep is a source of those notes of another source that a function selects by id. Batch.First counts the selected
+// notes.
 type Keep struct {
 	feed Feed
 	keep func(id []byte) bool
 	n    int64
 }
 
-// NewKeep returns the notes of src for which keep says yes. It is asked once a
-// note, in order.
+// NewKeep returns the notes of src for which keep is true. keep is called once per note, in order.
 func NewKeep(src pipeline.Source, keep func(id []byte) bool) *Keep {
 	return &Keep{feed: Feed{Src: src}, keep: keep}
 }

@@ -1,5 +1,4 @@
-// Package pages walks the pages of a column chunk of Parquet, checks what they say
-// against the footer.
+// Package pages reads the page headers of a Parquet column chunk and checks them against the footer.
 package pages
 
 import (
@@ -32,8 +31,8 @@ type pageWalk struct {
 	bodies int // data pages with values
 }
 
-// checkPages wants the pages of a chunk to be as the footer and the schema
-// say, whose levels go up to maxRep and maxDef. It returns what is wrong, or "".
+// Check checks that the pages of a chunk agree with the footer and the schema, whose levels are at most maxRep and
+// maxDef. It returns what is wrong, or "".
 func Check(file io.ReaderAt, c *format.ColumnMetaData, maxRep, maxDef int) string {
 	w := pageWalk{file: file, chunk: c, maxRep: maxRep, maxDef: maxDef, buf: bufio.NewReaderSize(nil, 1<<12)}
 	at := ChunkStart(c)

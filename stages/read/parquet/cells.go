@@ -13,19 +13,17 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Cell is a value of a row of a table. A column of lists has several in a row.
+// Cell is a value in a row of a table. A column of lists has several cells per row.
 type Cell struct {
 	Column int
 	Text   string
 	Number bool // it was one in the file, and not text
 }
 
-// ErrNoHeader is returned by the function columns of EachRow for a line that is a
-// row already.
+// ErrNoHeader is returned by the function columns of EachRow if the first line of a CSV file is a row and no header.
 var ErrNoHeader = errors.New("no header")
 
-// Rows reads row by row: lists are flattened, names are those of the
-// columns at the top.
+// Rows reads a Parquet file row by row. Lists are flattened; names are those of top-level columns.
 func Rows(path string, columns func([]string) error, row func(int64, []Cell) error) (err error) {
 	refuse := func(cause string) error {
 		return &input.Error{Path: path, Cause: cause, Remedy: "give a table of Parquet or CSV"}

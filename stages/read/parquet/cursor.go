@@ -13,10 +13,10 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// cursor walks the values of one leaf column over a range of row groups. The
-// pages of different columns do not align, so every column has its own.
+// Cursor iterates over the values of one leaf column in a range of row groups. The pages of different columns do not
+// align, so every column has its own cursor.
 //
-// A cursor of a column that the file does not have (leaf < 0) gives nulls.
+// A cursor for a column that the file does not have (leaf < 0) returns nulls.
 type Cursor struct {
 	name   string
 	leaf   int
@@ -46,12 +46,12 @@ type Cursor struct {
 	bits    bool     // data holds bits
 }
 
-// damage is an error in what is being read.
+// Damage returns a *commit.DamageError for the current position.
 func (c *Cursor) Damage(cause string) *commit.DamageError {
 	return &commit.DamageError{RowGroup: c.base + c.group, Column: c.name, Cause: cause}
 }
 
-// load makes n > 0, by reading the next page if need be, or returns io.EOF.
+// Load reads the next page if no values are left (N == 0), or returns io.EOF.
 func (c *Cursor) Load() error {
 	for c.N == 0 {
 		if c.leaf < 0 {
@@ -187,8 +187,7 @@ func int96Bytes(values []deprecated.Int96) []byte {
 	return out
 }
 
-// step moves to the next value and returns its number in data; -1 for null.
-// It may be called n times after a load.
+// Step moves to the next value and returns its index in the data, or -1 for null. It may be called N times after Load.
 func (c *Cursor) Step() int {
 	c.N--
 	if c.leaf < 0 {
@@ -205,10 +204,10 @@ func (c *Cursor) Step() int {
 	return k
 }
 
-// bytes returns byte string k. It is valid until the next load.
+// Bytes returns byte string k. It is valid until the next Load.
 func (c *Cursor) Bytes(k int) []byte { return c.data[c.Offsets[k]:c.Offsets[k+1]] }
 
-// fixed returns the bits of number k.
+// Fixed returns the bits of number k.
 func (c *Cursor) Fixed(k int) uint64 {
 	switch {
 	case c.bits:
@@ -278,7 +277,7 @@ func (c *Cursor) extra(to *pipeline.Column, convert func(uint64) uint64, n int) 
 	return nil
 }
 
-// early turns the end of a column before the others into damage.
+// Early turns io.EOF of a column that ends before the others into damage.
 func (c *Cursor) Early(err error) error {
 	if err == io.EOF {
 		return c.Damage("ends before the other columns")

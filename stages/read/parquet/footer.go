@@ -20,13 +20,11 @@ import (
 	"github.com/velum-health/velum/stages/read/pages"
 )
 
-// Footer holds the facts that the end of a Parquet file states about it.
+// Footer holds the metadata at the end of a Parquet file.
 //
-// The library never sees it whole: it is given a footer of its own, with the
-// columns that are read and their physical types. What else is in a file, a
-// column that is null throughout, two of one name, a type that came up
-// yesterday, is nobody's concern as long as nobody names it. (Tried before:
-// the library's own schema; a column of type Null made the file unreadable.)
+// The Parquet library is given a reduced footer with only the columns to read and their physical types. So other
+// columns, such as one that is always null, two with one name or an unknown type, cause no errors. (With the library's
+// own schema, a column of type Null made the file unreadable.)
 type Footer struct {
 	path    string
 	file    io.ReaderAt
@@ -50,13 +48,13 @@ type fileLeaf struct {
 	MaxRep, MaxDef int
 }
 
-// flat tells whether the column is one value a row.
+// Flat reports whether the column has one value per row.
 func (c *fileColumn) Flat() bool {
 	return len(c.elements) == 1 && len(c.Leaves) == 1 && c.Leaves[0].MaxRep == 0
 }
 
-// readFooter reads the footer of a file of size bytes and checks it against
-// itself. Errors: *commit.DamageError, and those of r for its first bytes.
+// ReadFooter reads the footer of a file of size bytes and checks its consistency. Errors are *commit.DamageError, and
+// those of r for its first bytes.
 func ReadFooter(path string, r io.ReaderAt, size int64) (*Footer, error) {
 	bad := func(cause string) error { return &commit.DamageError{Path: path, RowGroup: -1, Cause: cause} }
 	var head [4]byte
@@ -203,7 +201,7 @@ func (c *fileColumn) walk(all []format.SchemaElement, at int, above []string, re
 	return next, true
 }
 
-// lookup returns the value of a key of the file's own metadata.
+// Lookup returns the value for a key of the file's metadata.
 func (f *Footer) Lookup(key string) (string, bool) {
 	for _, kv := range f.Meta.KeyValueMetadata {
 		if kv.Key == key {
@@ -213,7 +211,7 @@ func (f *Footer) Lookup(key string) (string, bool) {
 	return "", false
 }
 
-// named returns the numbers of the columns of that name.
+// Named returns the indexes of the columns with that name.
 func (f *Footer) Named(name string) (numbers []int) {
 	for i := range f.Columns {
 		if f.Columns[i].name == name {
@@ -229,7 +227,7 @@ type openedFile struct {
 	leaf   map[int]int // number of a column's first leaf in groups, by the column's number in the file
 }
 
-// Open opens the columns of these numbers.
+// Open opens the columns with these indexes.
 func (f *Footer) Open(columns []int) (*openedFile, error) {
 	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
 	o := &openedFile{leaf: map[int]int{}}
@@ -369,8 +367,8 @@ func (f *Footer) checkPlace(chunk *format.ColumnChunk, leaf *fileLeaf) string {
 	return ""
 }
 
-// checkChunks checks what the footer says of the columns that are read, in the
-// row groups [from, to), and every page header of theirs.
+// CheckChunks checks the footer's data for the columns to read in the row groups [from, to), and all their page
+// headers.
 func (f *Footer) CheckChunks(from, to int, columns []int) error {
 	for g := from; g < to; g++ {
 		for _, k := range columns {
@@ -443,8 +441,8 @@ func (f *Footer) summed(at int64) bool {
 	return err == nil && h.CRC != 0
 }
 
-// fence calls do, which calls the library, and turns a panic into damage:
-// Parquet readers panic on about one damaged file in a hundred.
+// Guard calls do and turns a panic into a *commit.DamageError: Parquet readers panic on about one damaged file in a
+// hundred.
 func Guard(path string, do func() error) error {
 	var err error
 	if guard.Note(func() { err = do() }) {

@@ -104,8 +104,7 @@ func columnOf(s input.Shape) (*fileColumn, error) {
 	return c, nil
 }
 
-// SameShape tells whether two columns mean the same, whatever the words of
-// their writers.
+// SameShape reports whether two columns have the same meaning, even if written by different programs.
 func SameShape(a, b input.Shape) bool { return a.Kind == b.Kind && bytes.Equal(meaning(a), meaning(b)) }
 
 // meaning is the type of a column in the words of today: types that old writers gave in others, and lengths that say nothing,
@@ -128,9 +127,8 @@ func meaning(s input.Shape) []byte {
 	return data
 }
 
-// TimeOf tells whether a column that is kept holds dates or timestamps, and
-// how much a day is in its unit: 0 if they cannot be reckoned with, within lists
-// and structs and in the oldest format of timestamps.
+// TimeOf reports whether a pass-through column holds dates or timestamps, and how long a day is in its unit; 0 if velum
+// cannot compute with them (inside lists and structs, and in the INT96 format).
 func TimeOf(c pipeline.Column) (day int64, ok bool) {
 	s := input.Shape{Kind: c.Kind, Type: []byte(c.Type)}
 	f, err := columnOf(s)
@@ -173,7 +171,7 @@ func dayIn(e *format.SchemaElement) (unit int64, isTime bool) {
 	return 0, false
 }
 
-// newColumn makes a column of a batch.
+// NewColumn returns an empty column of a batch.
 func NewColumn(name string, s input.Shape) (pipeline.Column, error) {
 	c := pipeline.Column{Name: name, Kind: s.Kind, Type: string(s.Type)}
 	if len(s.Type) == 0 {
@@ -240,7 +238,7 @@ func (f *Footer) extraReader(b binding, file *openedFile, from, to int) extraRea
 	return r
 }
 
-// cursor returns one for leaf i of a column.
+// Cursor returns a cursor for leaf i of a column.
 func (f *Footer) Cursor(column, i int, file *openedFile, from, to int) Cursor {
 	l := &f.Columns[column].Leaves[i]
 	return Cursor{name: f.Columns[column].name, leaf: file.leaf[column] + i, groups: file.groups[from:to], base: from, list: l.MaxRep > 0, full: byte(l.MaxDef)}

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Layout holds the part of a file's footer that planning needs.
+// Layout holds the part of a footer that planning needs.
 type Layout struct {
 	Groups  []GroupSize
 	Columns []ColumnType  // that the options name
@@ -30,8 +30,7 @@ type extraColumn struct {
 	Remedy  string // then
 }
 
-// inspect reads the footer of a file and checks that it has the columns that
-// the options name. Errors are those of New.
+// Inspect reads the footer of a file and checks that it has the columns in the options. Errors are those of New.
 func Inspect(path string, o *input.Options) (l *Layout, err error) {
 	err = readFooterOf(path, func(f *Footer) error {
 		f.rename(o.Names)
@@ -84,7 +83,7 @@ func (f *Footer) types() (all []ColumnType) {
 	return all
 }
 
-// Types are the columns of the top level of a file. Errors are those of New.
+// Types returns the top-level columns of a file. Errors are those of New.
 func Types(path string) (all []ColumnType, err error) {
 	err = readFooterOf(path, func(f *Footer) error {
 		all = f.types()
@@ -112,8 +111,7 @@ func readFooterOf(path string, do func(*Footer) error) error {
 	})
 }
 
-// check tells whether a layout can be worked with. It may come from a worker
-// that a damaged file has broken.
+// Check checks the consistency of a layout, which may come from a worker corrupted by a damaged file.
 func (l *Layout) Check(path string, o *input.Options) error {
 	rows := int64(0)
 	for g, group := range l.Groups {

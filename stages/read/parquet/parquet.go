@@ -1,6 +1,6 @@
-// Package parquet reads notes from Parquet: a footer of its own, the columns that
-// somebody named, one cursor a column. In: a range of row groups. Out: a
-// pipeline.Source. A damaged file is a *commit.DamageError that says where.
+// Package parquet reads notes from Parquet with its own footer parser, only the columns that are named, and one cursor
+// per column. It takes a range of row groups and returns a pipeline.Source. A damaged file gives a *commit.DamageError
+// with the place.
 package parquet
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Parquet reads the notes of a range of row groups. It is a pipeline.Source.
+// Reader reads the notes in a range of row groups. It is a pipeline.Source.
 type Reader struct {
 	path    string
 	o       input.Options
@@ -39,10 +39,9 @@ type Reader struct {
 	stays func(*os.File) error // checks that the file is what was hashed; nil: nobody hashed it
 }
 
-// New opens the row groups [from, to) of a file; to < 0 means all. It
-// checks the schema and the footer before any row is read. Errors:
-// *input.SchemaError if a column is not what the options say,
-// *commit.DamageError if the file is no sound Parquet file.
+// New opens the row groups [from, to) of a file; to < 0 means all. It checks the schema and the footer before reading
+// any row. The error is an *input.SchemaError if a column does not agree with the options, and a *commit.DamageError if
+// the file is no valid Parquet file.
 func New(path string, from, to int, o input.Options) (*Reader, error) {
 	o = o.WithDefaults()
 	if err := o.Check(); err != nil {
@@ -115,25 +114,26 @@ func (r *Reader) cursors(f *Footer, b *bindings, from, to int) error {
 	return nil
 }
 
-// Hold checks the file, which was hashed, with stays: now, and when its last note was read.
+// Hold calls stays with the open file, now and after the last note, to check that the file is still the one that was
+// hashed.
 func (r *Reader) Hold(stays func(*os.File) error) error {
 	r.stays = stays
 	return stays(r.file)
 }
 
-// Stat is that of the open file.
+// Stat returns the FileInfo of the open file.
 func (r *Reader) Stat() (os.FileInfo, error) { return r.file.Stat() }
 
 // First returns the row of the first note in the file.
 func (r *Reader) First() int64 { return r.first }
 
-// Columns are those of Batch.Extra, without values.
+// Columns returns the columns of Batch.Extra, without values.
 func (r *Reader) Columns() []pipeline.Column { return r.columns }
 
-// Has tells whether the file has a column of Batch.Extra, by its number. One that it lacks is null.
+// Has reports whether the file has the Extra column with index k. A missing column is filled with nulls.
 func (r *Reader) Has(k int) bool { return r.extra[k].column >= 0 }
 
-// GroupRows returns the rows of each row group of the range, by the footer.
+// GroupRows returns the number of rows in each row group of the range, from the footer.
 func (r *Reader) GroupRows() []int64 {
 	rows := make([]int64, 0, len(r.text.groups))
 	for _, g := range r.text.groups {
@@ -193,7 +193,7 @@ func (r *Reader) fill(b *pipeline.Batch) error {
 	return nil
 }
 
-// Decode is Next without making ids: it returns their columns as they were read.
+// Decode is Next without making ids: it returns the id columns as read.
 func (r *Reader) Decode(b *pipeline.Batch) (ids []pipeline.Bytes, err error) {
 	return r.scratch, r.fence(func() error { return r.decode(b) })
 }

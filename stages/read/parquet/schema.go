@@ -255,9 +255,8 @@ func acceptNumber(e *format.SchemaElement, b *binding) bool {
 	return false
 }
 
-// Widened is the kind of a column that stages use and nobody keeps, where files of an
-// archive have it of two kinds. One library writes days, the next one instants, and the
-// same numbers in 32 or 64 bits: what is no number and no time is text.
+// Widened returns the common kind of a column that stages use, where files of an archive have different kinds: dates
+// and timestamps, 32 and 64 bits, and otherwise text.
 func Widened(a, b pipeline.ColumnKind) pipeline.ColumnKind {
 	if a == b {
 		return a

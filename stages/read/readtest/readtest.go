@@ -1,4 +1,4 @@
-// Package readtest makes files for the tests of readers, and reads what they give.
+// Package readtest writes files for the tests of readers, and reads notes back.
 package readtest
 
 import (
@@ -17,11 +17,10 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// testColumn is a column of a test file: its name, its parquet.Node, and its values,
-// of which nil is null.
+// Column is a column of a test file: its name, its parquet.Node, and its values; nil is null.
 type Column [3]any
 
-// writeTestFile writes columns, perGroup rows a row group.
+// WriteFile writes columns to a Parquet file, perGroup rows per row group.
 func WriteFile(t testing.TB, path string, columns []Column, perGroup int, options ...parquet.WriterOption) {
 	t.Helper()
 	group := parquet.Group{}
@@ -74,7 +73,7 @@ func NewNote(row int64, id, text string, reason pipeline.Reason) Note {
 	return Note{Row: row, ID: id, Text: text, Reason: reason}
 }
 
-// notesOf reads a source to its end.
+// NotesOf reads a source to its end.
 func NotesOf(src pipeline.Source) ([]Note, error) {
 	var notes []Note
 	var b pipeline.Batch
@@ -121,7 +120,7 @@ func Key(t *testing.T) *secret.Key {
 	return key
 }
 
-// sampleFile writes a sound file of some pages and returns its bytes.
+// Sample writes a valid Parquet file of several pages and returns its bytes.
 func Sample(t testing.TB, options ...parquet.WriterOption) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.parquet")
@@ -139,7 +138,7 @@ func Sample(t testing.TB, options ...parquet.WriterOption) []byte {
 	return data
 }
 
-// unitNotes reads what an archive has opened to its end, and closes it.
+// UnitNotes reads a unit opened by package archive to its end, and closes it.
 func UnitNotes(src unitSource, err error) ([]Note, error) {
 	if err != nil {
 		return nil, err

@@ -13,9 +13,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Rows calls do for every row of the parts of a kind that a tree in dir has, in
-// the order of its manifest. T has the columns that are wanted, as parquet-go
-// tags. Errors are those of do, and *durable.IntegrityError.
+// Rows calls do for every row of all parts of one kind in a tree in dir, in the order of the manifest. T has the wanted
+// columns as parquet-go tags. Errors are those of do, and *durable.IntegrityError.
 func Rows[T any](m *commit.Manifest, dir, kind string, do func(T) error) error {
 	for _, u := range m.Units {
 		for _, p := range u.Parts {
@@ -30,7 +29,7 @@ func Rows[T any](m *commit.Manifest, dir, kind string, do func(T) error) error {
 	return nil
 }
 
-// RowsOf does it for one part.
+// RowsOf is Rows for one part.
 func RowsOf[T any](path string, do func(T) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -39,7 +38,7 @@ func RowsOf[T any](path string, do func(T) error) error {
 	return errors.Join(RowsIn(path, f, do), f.Close())
 }
 
-// RowsIn does it for a part that is open or in memory; path is for errors.
+// RowsIn is Rows for a part that is open or in memory; path is for errors.
 func RowsIn[T any](path string, part io.ReaderAt, do func(T) error) error {
 	var r *parquet.GenericReader[T]
 	err := pipeline.Try(func() error { r = parquet.NewGenericReader[T](part); return nil }) // the library panics on what is no Parquet

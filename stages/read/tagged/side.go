@@ -13,16 +13,15 @@ import (
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
-// PartValue is a value of a part of ours: the bits of a number, or bytes, which
-// are good until the next row.
+// PartValue is a value in a part that velum has written: the bits of a number, or bytes that are valid until the next
+// row.
 type PartValue struct {
 	Bits  uint64
 	Bytes []byte
 }
 
-// EachOf calls do for every row of a part of ours of size bytes with the values of
-// some columns, side by side: what RowsIn does, without a string a value. Errors
-// are those of do, *input.SchemaError and *commit.DamageError.
+// EachOf calls do for every row of a part that velum has written, of size bytes, with the values of the named columns.
+// Unlike RowsIn it allocates no string per value. Errors are those of do, *input.SchemaError and *commit.DamageError.
 func EachOf(path string, r io.ReaderAt, size int64, names []string, do func(row []PartValue) error) error {
 	return parquet.Guard(path, func() (err error) {
 		f, err := parquet.ReadFooter(path, r, size)
@@ -45,7 +44,7 @@ func EachOf(path string, r io.ReaderAt, size int64, names []string, do func(row 
 	})
 }
 
-// EachIn does it for a part of an output that is being finished.
+// EachIn is EachOf for a part of an output in its last step.
 func EachIn(f *commit.Final, p commit.PartRecord, names []string, do func(row []PartValue) error) error {
 	file, err := f.Open(p)
 	if err != nil {
@@ -54,7 +53,7 @@ func EachIn(f *commit.Final, p commit.PartRecord, names []string, do func(row []
 	return errors.Join(EachOf(p.Path, file, p.Bytes, names, do), file.Close())
 }
 
-// Sources returns where in the input file the notes stand of which a part of notes is, by their rows; nil: those are it.
+// Sources maps the rows of a part of notes to rows of the input file; nil if they are the same.
 func Sources(path string, r io.ReaderAt, size int64) (map[int64]int64, error) {
 	rows := map[int64]int64{}
 	err := EachOf(path, r, size, []string{pipeline.RowColumn, pipeline.SourceColumn}, func(row []PartValue) error {

@@ -1,5 +1,5 @@
-// Package tagged reads what velum itself wrote: tagged notes, the rows of a kind of part,
-// and columns of parts side by side.
+// Package tagged reads files that velum has written: tagged notes, the rows of all parts of a kind, and columns of
+// parts side by side.
 package tagged
 
 import (
@@ -17,8 +17,7 @@ import (
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
-// Options are the choices of the reader of tagged notes. The zero value
-// works.
+// Options holds the options of the reader. The zero value works.
 type Options struct {
 	// Wanted tells which notes to read, by their places in the file; nil means all.
 	// Of the others nothing but the numbers of their values is looked at.
@@ -30,13 +29,11 @@ type Options struct {
 	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means limit.BatchNotes and BatchBytes
 }
 
-// Reader reads a Parquet file of tagged notes of ours: a part of candidates, a
-// selection set, or what went to a curator (see write.Tagged). It is a
-// pipeline.Source.
+// Reader reads a Parquet file of tagged notes: a part of candidates, a selection set, or a curator's list (see
+// write.Tagged). It is a pipeline.Source.
 //
-// Gold is the spans that the tags write. The row numbers are in Batch.Extra under
-// pipeline.RowColumn, since the notes of a selection do not follow each other;
-// Batch.First counts the notes of the file.
+// Gold holds the spans that the tags encode. Row numbers are in Batch.Extra under pipeline.RowColumn, since selected
+// notes are not consecutive; Batch.First counts the notes of the file.
 type Reader struct {
 	path  string
 	o     Options
@@ -65,9 +62,8 @@ var (
 
 const Remedy = "give a part of candidates/, selected/ or review/ as velum wrote it"
 
-// New opens a file of size bytes; path is for messages. Errors:
-// *input.SchemaError if it is no file of tagged notes, *commit.DamageError if it
-// is no sound Parquet file. The caller closes r after Close.
+// New opens a file of size bytes; path is for messages. The error is an *input.SchemaError if it is no file of tagged
+// notes, and a *commit.DamageError if it is no valid Parquet file. The caller closes r after Close.
 func New(r io.ReaderAt, size int64, path string, o Options) (*Reader, error) {
 	o.BatchNotes = cmp.Or(o.BatchNotes, limit.BatchNotes)
 	o.BatchBytes = cmp.Or(o.BatchBytes, limit.BatchBytes)
@@ -103,10 +99,10 @@ func (r *Reader) tags(f *parquet.Footer) (err error) {
 	return nil
 }
 
-// TagSet returns what the tags of the file mean.
+// TagSet returns the tag set of the file.
 func (r *Reader) TagSet() *pipeline.TagSet { return r.set }
 
-// Metadata returns what the file says under a key; "" if nothing.
+// Metadata returns the file's metadata for a key; "" if there is none.
 func (r *Reader) Metadata(key string) string {
 	text, _ := r.foot.Lookup(key)
 	return text

@@ -17,10 +17,9 @@ import (
 // CSV reads a table with a header: an id, a text and, if there is such a
 // column, spans as a JSON list as in JSONL. Other columns are passed over.
 //
-// The format is RFC 4180 with another delimiter if wanted: a field in double
-// quotes holds anything, a doubled quote is one. Unlike encoding/csv it keeps
-// CRLF inside a field as CRLF (offsets count both characters) and quotes
-// nothing in its errors.
+// The format is RFC 4180, optionally with another delimiter: a field in double quotes may hold anything, and a doubled
+// quote stands for one. Unlike encoding/csv, it keeps CRLF inside a field (offsets count both characters), and its
+// errors do not quote the file.
 type CSV struct {
 	intake
 	in      *stream

@@ -9,14 +9,15 @@ import (
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
-// Header is how a table of CSV begins, and how it is written.
+// Header describes a CSV table: column names, encoding and delimiter.
 type Header struct {
 	Names    []string
 	Encoding input.Encoding
 	Comma    rune
 }
 
-// CSVRows reads a table of which nobody knows the columns: see read.EachRow. With SetAside it goes on behind broken rows.
+// CSVRows reads a CSV table with unknown columns: see read.EachRow. With Options.SetAside it continues after broken
+// rows.
 func CSVRows(path string, o Options, columns func(Header) error, row func(int64, []parquet.Cell) error) (err error) {
 	r := &CSV{intake: newIntake(path, o), lenient: o.SetAside != nil}
 	if err := r.begin(); err != nil {

@@ -1,6 +1,5 @@
-// Package text reads the text formats that notes and corpora come in: CSV, JSONL, brat,
-// i2b2, Parquet, plain text. Each is a pipeline.Source
-// with spans as Gold. What breaks its format is an *input.Error.
+// Package text reads notes and corpora in text formats and in Parquet with spans: CSV, JSONL, brat, i2b2, plain text.
+// Each reader is a pipeline.Source with spans as Gold. A format error is an *input.Error.
 package text
 
 import (
@@ -23,8 +22,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Options are the choices of the readers of text formats (brat, i2b2,
-// JSONL, CSV). The zero value works.
+// Options holds the options of the readers of labelled notes. The zero value works.
 type Options struct {
 	Notes   int // notes a batch; 0 means 1024
 	Bytes   int // text after which a batch is full; 0 means 8 MiB
@@ -71,7 +69,7 @@ func (o Options) WithDefaults() Options {
 // four times their text.
 const maxLine = 128 << 20
 
-// Warnings counts what a reader left out or changed on its way.
+// Warnings counts what a reader has skipped or changed.
 type Warnings struct {
 	Discontinuous int64 `json:"discontinuous,omitempty"`  // spans in several pieces, joined to their hull
 	Overlapping   int64 `json:"overlapping,omitempty"`    // spans cut or left out since another covers their text
@@ -351,8 +349,8 @@ func (i *intake) decodeText(data []byte) (_ []byte, err error) {
 	return io.ReadAll(e.Decoder(bytes.NewReader(data)))
 }
 
-// wholeNote returns the text of a file that is one note, and whether it can be vouched
-// for. One of more than most bytes comes without its text.
+// WholeNote returns the text of a file that is a single note, and the reason to quarantine it, if any. A file of more
+// than most bytes is returned without its text.
 func WholeNote(data []byte, e input.Encoding, most int) ([]byte, pipeline.Reason, error) {
 	in := newIntake("", Options{Encoding: e})
 	text, err := in.decodeText(data)
@@ -379,7 +377,7 @@ func number(digits []byte) (int, bool) {
 	return n, true
 }
 
-// add adds what was warned of in another file.
+// Add adds the warnings of another file.
 func (w *Warnings) Add(o Warnings) {
 	to, from := reflect.ValueOf(w).Elem(), reflect.ValueOf(o)
 	for i := range to.NumField() {

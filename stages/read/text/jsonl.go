@@ -85,7 +85,7 @@ func (j *JSONL) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// Object returns the next object and the line on which it starts.
+// Object returns the next object and the line on which it begins.
 func (j *JSONL) Object() ([]byte, int, error) {
 	if j.array {
 		return j.element()
@@ -263,7 +263,7 @@ func (i *intake) spanList(dst []label, raw []byte, at place) ([]label, error) {
 	return dst, nil
 }
 
-// ParseSpans reads the spans of a text as they stand in a field of a row of JSONL, sorted and disjoint.
+// ParseSpans parses the spans of a text from a JSON field; the result is sorted and disjoint.
 func ParseSpans(field, text []byte, unit offset.Unit) ([]pipeline.Span, error) {
 	i := newIntake("", Options{})
 	labels, err := i.spanList(nil, field, place{})

@@ -25,7 +25,7 @@ type stream struct {
 	plain bool // the file's bytes are the reader's: neither packed nor decoded
 }
 
-// Stdin is the path that stands for standard input.
+// Stdin is the path for standard input.
 const Stdin = "-"
 
 // openFile opens the reader's file, unpacks it if it is packed with gzip or zstd,
@@ -123,7 +123,7 @@ func window(f *os.File) int {
 	return max(int(info.Size())+1, least)
 }
 
-// Unpacked returns the bytes of a file that may be packed.
+// Unpacked returns a reader of the decompressed content of a file, and whether it was compressed.
 func Unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error) {
 	r = bufio.NewReaderSize(f, window(f))
 	magic, _ := r.Peek(4)

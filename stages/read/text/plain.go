@@ -8,9 +8,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Plain reads plain text, packed or not: every line with a word in it is a
-// note, named by its number from 1. It has no labels and is for training
-// vectors of words.
+// Plain reads plain text, compressed or not: every line with a word is a note, and its id is the line number from 1. It
+// has no labels, and is for training word vectors.
 type Plain struct {
 	intake
 	in *stream

@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// records reads the records of a table of text, one by one.
+// Records reads the records of a table of text one by one.
 type Records interface {
 	// Row reads the next record, io.EOF behind the last. sound is false for
 	// one that breaks the format and was stepped over.
@@ -50,8 +50,8 @@ func OpenCSV(path string, o *input.Options) (Records, error) {
 	return &csvRecords{CSV: r}, nil
 }
 
-// Row implements Records. What an open quote swallows is rows of their own, all of them
-// broken: none is lost without a word.
+// Row implements Records. Lines swallowed by an unclosed quote are rows of their own, all of them broken, so that none
+// is lost silently.
 func (c *csvRecords) Row() (bool, error) {
 	if len(c.swallowed) > 0 {
 		c.place, c.swallowed = c.swallowed[0], c.swallowed[1:]
@@ -68,7 +68,7 @@ func (c *csvRecords) Row() (bool, error) {
 	return err == nil, err
 }
 
-// Skip implements Records. Where a record of CSV ends only its fields say.
+// Skip implements Records. It has to parse the fields, since only they show where a CSV record ends.
 func (c *csvRecords) Skip() (int, error) {
 	_, err := c.Row()
 	return len(c.record.Data), err
@@ -103,8 +103,8 @@ type jsonRecords struct {
 	place   input.Place
 }
 
-// OpenJSON reads the first record: if it has no id or no text under the
-// names given, no other will.
+// OpenJSON opens a JSON file and reads the first record: if that has no id or no text under the given names, the error
+// says so.
 func OpenJSON(path string, o *input.Options) (Records, error) {
 	r, err := NewJSONL(path, Options{Encoding: o.Encoding})
 	if err != nil {
@@ -186,7 +186,7 @@ func (j *jsonRecords) GoTo(at int64, line int) error {
 	return j.in.seek(at, line-1)
 }
 
-// JSONFields are the fields of an object.
+// JSONFields holds the wanted fields of a JSON object.
 type JSONFields struct {
 	path   string
 	o      *input.Options
@@ -197,13 +197,13 @@ type JSONFields struct {
 	have   []bool
 }
 
-// NewJSONFields returns the fields of objects of a file; path is for errors.
+// NewJSONFields returns the fields for the objects of a file; path is for errors.
 func NewJSONFields(path string, o *input.Options) JSONFields {
 	return JSONFields{path: path, o: o, names: o.Fields(), needed: len(o.ID) + 1}
 }
 
-// Settle looks at the first object: if it has no id or no text under the names
-// given, no other will. sound is what Parse says of it then.
+// Settle checks the first object: if it has no id or no text under the given names, no other object will. sound is the
+// result of Parse for it.
 func (j *JSONFields) Settle() (sound bool, err error) {
 	if j.fields.get("id") != nil && len(j.o.ID) > 0 && j.o.ID[0] == input.DefaultID && j.fields.get(input.DefaultID) == nil {
 		j.names[0] = "id"
@@ -216,9 +216,8 @@ func (j *JSONFields) Settle() (sound bool, err error) {
 	return j.take(), nil
 }
 
-// Parse takes the wanted fields out of an object: strings as their characters,
-// numbers and what is nested as the JSON that they are, null and what is not
-// there as nothing. It tells whether the row is sound.
+// Parse extracts the wanted fields of an object: strings as their characters, numbers and nested values as JSON, null
+// and missing fields as nothing. It reports whether the row is valid.
 func (j *JSONFields) Parse(value []byte) bool {
 	return j.fields.parse(value) == nil && j.take()
 }
@@ -245,10 +244,10 @@ func (j *JSONFields) take() bool {
 	return true
 }
 
-// Field implements input.Fields. In files of text numbers are characters.
+// Field implements input.Fields. In text files numbers are characters.
 func (j *JSONFields) Field(k int) (value []byte, number, ok bool) {
 	return j.values.At(k), false, j.have[k]
 }
 
-// Raw returns any field of the object as the JSON that it is; nil if it is not there.
+// Raw returns any field of the object as JSON; nil if it is missing.
 func (j *JSONFields) Raw(name string) []byte { return j.fields.get(name) }
