@@ -33,14 +33,13 @@ func (a *app) config() (*option.Config, error) {
 	return option.Load(a.options)
 }
 
-// planned loads it over the options of a plan.
+// planned loads the configuration on top of the options saved in a plan.
 func (a *app) planned(plan []byte) (*option.Config, error) {
 	a.options.Plan = plan
 	return a.config()
 }
 
-// unknownVerb refuses arguments of the root command and names the verb that
-// was meant.
+// unknownVerb returns the error for an unknown verb on the command line, with the nearest known one.
 func unknownVerb(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -58,7 +57,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	return exit.Misconfiguredf(remedy, "unknown command %q", args[0])
 }
 
-// verbNames are the names of the commands below c.
+// verbNames returns the names of the subcommands of c.
 func verbNames(c *cobra.Command) (names []string) {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {

@@ -32,7 +32,7 @@ import (
 //go:embed verbs.txt
 var verbsText string
 
-// addVerbs adds the verbs to the root. One that calls nothing is there for those below it.
+// addVerbs adds the verbs to the root command. A verb without a function only groups the verbs below it.
 func (a *app) addVerbs(root *cobra.Command, text string) {
 	groups := map[string]string{}
 	above := map[string]*cobra.Command{"": root}
@@ -62,8 +62,8 @@ func (a *app) addVerbs(root *cobra.Command, text string) {
 	}
 }
 
-// takeArguments lets the command put its arguments into the fields that line names, [Field] where there may be none and
-// Field... where there may be several, and run.
+// takeArguments makes the command copy its arguments into the fields that line names: [Field] for an optional argument,
+// Field... for several.
 func takeArguments(c *cobra.Command, options reflect.Value, line string, run func(*cobra.Command) error) {
 	least, most := 0, 0
 	var places []reflect.Value
@@ -95,7 +95,7 @@ func takeArguments(c *cobra.Command, options reflect.Value, line string, run fun
 	}
 }
 
-// flagForm is the first word of a line of flags.
+// flagForm matches the first word of a line that declares a flag.
 var flagForm = regexp.MustCompile(`^([a-z-]+)(<.+>)?(?::(\w+(?:\.\w+)*))?(\.\.\.)?(?:=(.*))?$`)
 
 // addFlags adds the flags of lines, which set fields of options.
@@ -142,7 +142,7 @@ func (a *app) addFlags(c *cobra.Command, options reflect.Value, lines string, gr
 	}
 }
 
-// addFlag adds a flag for the value at a place, which begins with def.
+// addFlag adds a flag that sets the value at a pointer; def is its default.
 func addFlag(flags *pflag.FlagSet, at any, name, usage, def string, whole bool) {
 	if def != "" {
 		scratch := pflag.NewFlagSet("", pflag.PanicOnError)
@@ -214,7 +214,7 @@ func arity(least, most int) cobra.PositionalArgs {
 // closed is the annotation of a flag that takes these values and no others.
 const closed = "values"
 
-// flagMistakes are what cobra says of flags, with the lists of their names, and how we say it.
+// flagMistakes maps cobra's error messages about flags to ours.
 var flagMistakes = []struct {
 	form *regexp.Regexp
 	says string
@@ -225,7 +225,7 @@ var flagMistakes = []struct {
 	{regexp.MustCompile(`^if any .* none of the others can be; \[(.*)\] were all set$`), "one at a time of %s"},
 }
 
-// flagMistake says in our words what cobra found: names of flags as they are typed.
+// flagMistake rewrites cobra's error with the names of flags as users type them.
 func flagMistake(err error) string {
 	for _, m := range flagMistakes {
 		if list := m.form.FindStringSubmatch(err.Error()); list != nil {
@@ -236,7 +236,7 @@ func flagMistake(err error) string {
 	return err.Error()
 }
 
-// rightFlags says which flags are missing, exclude each other, or have a value that they do not take.
+// rightFlags returns an error if required flags are missing, flags exclude each other, or a value is not allowed.
 func rightFlags(c *cobra.Command) error {
 	empty := ""
 	c.Flags().Visit(func(f *pflag.Flag) { // one without a value, as of a variable that a script has not set, is none

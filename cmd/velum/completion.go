@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/stages/read"
 )
 
-// lists are values that a shell completes, by the name that verbs.txt has for them.
+// lists maps the names of lists in verbs.txt to their values, for shell completion.
 var lists = map[string]func() []string{
 	"formats": read.Formats, "kinds": train.Kinds, "methods": train.VectorMethods, "questions": review.Questions, "schemes": configs.Schemes, "studies": study.Names,
 }
@@ -62,7 +62,7 @@ func completeValues(c *cobra.Command) {
 	}
 }
 
-// directive says whether a value may also be a file.
+// directive returns whether the shell should also complete file names.
 func directive(key string) cobra.ShellCompDirective {
 	if option.TakesFile(key) {
 		return cobra.ShellCompDirectiveDefault

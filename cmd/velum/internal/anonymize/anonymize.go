@@ -52,8 +52,8 @@ func Columns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiCol
 	return columns, nil
 }
 
-// generalized are the same columns with their hierarchies: the last step reads
-// parts of ours, and needs no archive, which may be gone.
+// generalized returns the quasi-identifiers with their hierarchies from the configuration alone, because the last step
+// reads parts and does not need the archive, which may no longer exist.
 func generalized(a *option.Anonymity) (columns []anonymity.Column) {
 	for _, name := range slices.Sorted(maps.Keys(a.Columns)) {
 		columns = append(columns, anonymity.Column{Name: name, Hierarchy: anonymity.HierarchyOf(a.Columns[name])})
@@ -75,15 +75,14 @@ func Without(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline
 	return pass
 }
 
-// anonymizer makes quasi/ of the private parts of the same name: the values of all
-// notes, general enough that each combination belongs to k people. Summaries of units
-// say which combinations there are, twice: to choose levels, to count people. A table
-// is written again if other values stand in it now. What is written is a function
-// of the parts and their order, so a last step that was killed is done again with the
-// same bytes; until the manifest is written there is no table.
+// anonymizer writes the public parts quasi/ from the private parts of the same name: the values of all notes,
+// generalized so that each combination belongs to k people. It reads the combinations in the summaries of units twice:
+// to choose levels, and to count people. A table is rewritten only if its values change. The result depends on the
+// parts and their order alone, so a killed last step is repeated with the same bytes; tables do not count until the
+// manifest lists them.
 //
-// Units that came together are a cohort, with a plan of their own, which later releases
-// resume: see package anonymity.
+// Units that were committed together are a cohort with a plan of its own, which later releases resume: see package
+// anonymity.
 type anonymizer struct {
 	config  *option.Config
 	columns []anonymity.Column // in the order of write.UnitOptions.Quasi
@@ -139,8 +138,8 @@ func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 	return a.report(all), nil
 }
 
-// cohorts gives each unit its cohort: that of its table in the last release, or of the
-// tables that went and had its notes, or else a new one.
+// cohorts assigns each unit to a cohort: that of its table in the last release, that of the removed tables which had
+// its notes, or a new one.
 func (a *anonymizer) cohorts() error {
 	a.cohort, a.plans = map[string]int{}, make([]*anonymity.Plan, len(a.before.Cohorts)+1)
 	gone := maps.Clone(a.before.Tables)
@@ -177,7 +176,7 @@ func (a *anonymizer) cohorts() error {
 
 var idColumn = []string{"note_id"}
 
-// inherit gives a unit that was made anew the cohort that most of its notes had.
+// inherit assigns a unit that was processed again to the cohort that most of its notes had before.
 func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
 	for _, p := range u.Parts {
 		if p.Kind != "quasi" || !p.Private {
@@ -199,7 +198,7 @@ func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
 	return nil
 }
 
-// tableOf is the path of the public table of a unit; "" if it has none.
+// tableOf returns the path of the public table of a unit; "" if it has none.
 func tableOf(u *commit.UnitRecord) string {
 	for _, p := range u.Parts {
 		if p.Kind == "masked" {
@@ -209,7 +208,7 @@ func tableOf(u *commit.UnitRecord) string {
 	return ""
 }
 
-// of are the units of a cohort.
+// of returns the units of a cohort.
 func (a *anonymizer) of(cohort int) (all []*commit.UnitRecord) {
 	for i := range a.f.Manifest.Units {
 		if u := &a.f.Manifest.Units[i]; a.cohort[u.Name] == cohort {
@@ -219,7 +218,7 @@ func (a *anonymizer) of(cohort int) (all []*commit.UnitRecord) {
 	return all
 }
 
-// combinations is the field of the summary of a unit that has them.
+// combinations returns the field Quasi in the summary of a unit.
 func (a *anonymizer) combinations(u *commit.UnitRecord) ([]byte, error) {
 	for _, p := range u.Parts {
 		if p.Kind == "summary" {
@@ -242,8 +241,7 @@ func (a *anonymizer) each(u *commit.UnitRecord, do func(c *write.Combination)) e
 	return nil
 }
 
-// choose chooses the levels of a cohort, or takes those that it had. No plan: it has
-// no notes.
+// choose returns the plan of a cohort: the levels of an earlier release, or new ones; nil if the cohort has no notes.
 func (a *anonymizer) choose(ctx context.Context, cohort int) (*anonymity.Plan, error) {
 	k := a.config.Anonymity.K
 	if cohort < len(a.before.Cohorts) {
@@ -261,7 +259,8 @@ func (a *anonymizer) choose(ctx context.Context, cohort int) (*anonymity.Plan, e
 	return c.Decide(k, a.config.Anonymity.Suppress), nil
 }
 
-// count counts the people of every group of a cohort, each unit by itself. Without a column of patients every note is somebody.
+// count counts the people in every group of a cohort, unit by unit. Without a patient column every note counts as a
+// person.
 func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan) error {
 	units := a.of(cohort)
 	return pipeline.Each(ctx, len(units), a.workers, func() func(int) (*anonymity.Groups, error) {
@@ -281,7 +280,7 @@ func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan
 
 func (a *anonymizer) everyNoteAPerson() bool { return a.config.Read.Columns.Patient == "" }
 
-// write writes a public table beside every masked part, and what was decided.
+// write writes the public table beside each masked part, and the record of the decisions.
 func (a *anonymizer) write(ctx context.Context) error {
 	now := tables{Columns: a.names(), Tables: map[string]released{}, Cohorts: a.before.Cohorts}
 	for cohort, plan := range a.plans {
@@ -323,7 +322,7 @@ func (a *anonymizer) write(ctx context.Context) error {
 	return err
 }
 
-// quasiOf is the private part of the values of a unit; nil if it has none.
+// quasiOf returns the private part with the quasi-identifiers of a unit; nil if there is none.
 func quasiOf(u *commit.UnitRecord) *commit.PartRecord {
 	for i := range u.Parts {
 		if u.Parts[i].Kind == "quasi" {
@@ -333,7 +332,7 @@ func quasiOf(u *commit.UnitRecord) *commit.PartRecord {
 	return nil
 }
 
-// names are those of the columns with their hierarchies.
+// names returns the names of the columns with their hierarchies.
 func (a *anonymizer) names() (all []string) {
 	for _, c := range a.columns {
 		all = append(all, c.Name+" "+c.Hierarchy.Name)
@@ -341,7 +340,7 @@ func (a *anonymizer) names() (all []string) {
 	return all
 }
 
-// table writes the table of a unit, unless the same stands in the one that is there, and returns a digest of what stands in it.
+// table writes the table of a unit unless the existing one has the same content, and returns a digest of the content.
 func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content string, err error) {
 	quasi, h := quasiOf(u), sha256.New()
 	fmt.Fprintf(h, "velum table 1 %s %q %d\n", quasi.SHA256, u.Mark, a.config.Write.RowGroupRows)
@@ -391,11 +390,11 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	return content, a.f.Settle(part)
 }
 
-// tablesKind is the private part of the last step that says what stands in tables: a
-// digest of a table is one of hidden values.
+// tablesKind is the private part of the last step with the digests of the tables' content, which depend on masked
+// values.
 const tablesKind = "tables"
 
-// tables are those of a commit.
+// tables holds the records of the tables in a commit.
 type tables struct {
 	Columns []string            `json:"columns"`
 	Tables  map[string]released `json:"tables"` // by path
@@ -410,8 +409,7 @@ type released struct {
 	Cohort  int    `json:"cohort"`
 }
 
-// tablesBefore are those of the last commit: none if what it released is to be left
-// aside, or an earlier version did it.
+// tablesBefore returns the tables of the last commit; none if its release is to be ignored or another version made it.
 func (a *anonymizer) tablesBefore() (*tables, error) {
 	t := &tables{parts: map[string]commit.PartRecord{}, content: map[string]string{}}
 	for _, p := range a.f.Before {
@@ -441,7 +439,7 @@ func (a *anonymizer) tablesBefore() (*tables, error) {
 	return t, nil
 }
 
-// keep leaves a table as it is if the same would stand in it now.
+// keep reuses a table whose content would not change.
 func (t *tables) keep(f *commit.Final, name, content string) (bool, error) {
 	p, there := t.parts[name]
 	if !there || t.content[name] != content {

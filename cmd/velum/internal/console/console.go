@@ -49,7 +49,7 @@ func (c *Console) Answer(v any, format string, args ...any) error {
 	return err
 }
 
-// terminal tells whether a person reads w now.
+// terminal reports whether w is a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -122,7 +122,7 @@ func (c *Console) StartLog() {
 	}
 }
 
-// dropTime leaves the time out for a person at a terminal, who has a clock.
+// dropTime removes the time from log lines on a terminal.
 func dropTime(drop bool) func([]string, slog.Attr) slog.Attr {
 	return func(groups []string, at slog.Attr) slog.Attr {
 		if drop && len(groups) == 0 && at.Key == slog.TimeKey {
@@ -144,10 +144,9 @@ func (c *Console) SetMemory(limit int64) {
 	}
 }
 
-// gcPercent is how much garbage there may be in steady state, in percent of
-// what lives. The caches of forms lie outside the heap and what lives in it, buffers and lists, is some
-// 60 MB. At 25 % collections were 5 % of a run's processor time on real notes; 50 % took 10 to 20 MB more. At Go's own
-// 100 % the heap ends at twice what lives, but later.
+// gcPercent is GOGC in the long part of a run. The caches of forms are outside of the heap, and the live heap is some
+// 60 MB of buffers and lists. At 25 %, garbage collection took 5 % of a run's processor time on real notes; 50 % takes
+// 10 to 20 MB more. Go's default of 100 % would let the heap grow to twice the live data.
 const gcPercent = 50
 
 // SteadyMemory sets a low GOGC for the long part of a run, so that the heap stays flat. It does nothing if the

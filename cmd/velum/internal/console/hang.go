@@ -10,9 +10,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
-// endGrace is how long a command that was told to end may take. Kubernetes
-// kills after 30 s, and systemd after 90 s; what is left of them is for the
-// kernel.
+// endGrace is how long a command may take to end after a signal. Kubernetes kills after 30 s and systemd after 90 s;
+// the rest of that time is for the kernel.
 const endGrace = 20 * time.Second
 
 // EndHard ends the process if the command has not returned within the grace period after ctx was cancelled, as when a

@@ -20,11 +20,9 @@ func Harden() *os.File {
 	return muteCrash()
 }
 
-// muteCrash turns descriptor 2 away and returns the real standard error. A
-// panic that no guard of ours sees, in a goroutine of a library, ends the
-// process, and the runtime prints the panic's value on descriptor 2: it may
-// quote a note. The exit code is 2 all the same. Who sets GOTRACEBACK wants to
-// see the crash and does.
+// muteCrash redirects descriptor 2 to /dev/null and returns the real standard error. A panic in a goroutine of a
+// library ends the process, and the runtime prints the panic's value to descriptor 2, which may quote a note. The exit
+// code 2 is not affected. If GOTRACEBACK is set, the crash is printed.
 func muteCrash() *os.File {
 	if os.Getenv("GOTRACEBACK") != "" {
 		return os.Stderr

@@ -41,7 +41,7 @@ type Progress struct {
 	bar  *mpb.Bar
 }
 
-// every is how often a line is written where nobody watches a bar.
+// every is the interval between progress lines where there is no bar.
 const every = 10 * time.Second
 
 // NewProgress starts a piece of work of total units (0: not known), as in
@@ -59,8 +59,8 @@ func (c *Console) NewProgress(name, unit string, total int64) *Progress {
 	return p
 }
 
-// wide tells whether a terminal says how wide it is: one that does not, as that
-// of script without a terminal of its own, shows no bar.
+// wide reports whether a terminal reports its width. One that does not, such as that of the program script, gets no
+// bar.
 func wide(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {
@@ -165,7 +165,7 @@ func (p *Progress) line() {
 	}{"status", p.name, p.unit, p.done, p.total, p.last.Sub(p.begin).Seconds(), p.rate(), exit.OneLine(p.said)})
 }
 
-// words says count, share, speed and time left.
+// words formats count, share, speed and remaining time.
 func (p *Progress) words() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d", p.done)

@@ -54,7 +54,7 @@ func Wrap(indent int, text string) string {
 	return b.String()
 }
 
-// link is a link of Markdown, of which a terminal shows the text alone.
+// link matches a Markdown link, of which a terminal shows the text only.
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 
 // Markdown formats Markdown for a terminal: it wraps paragraphs and tables, and indents fenced blocks by two columns
@@ -101,8 +101,8 @@ func Markdown(markdown string) string {
 	return strings.TrimSuffix(strings.Join(out, "\n"), "\n")
 }
 
-// table is a table in columns, of which the last wraps; where the others are too wide for that, the first cell of a row with those
-// behind it below.
+// table formats a table whose last column wraps. If the other columns are too wide for that, the cells of a row are
+// printed below its first cell.
 func table(rows [][]string) (lines []string) {
 	indent := 2
 	widths := make([]int, len(rows[0]))

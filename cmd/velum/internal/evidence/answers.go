@@ -23,7 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// known is what the templates of dossier.txt take their answers from.
+// known holds the data from which the templates of dossier.txt compute their answers.
 type known struct {
 	Report   *report.Report
 	Manifest *commit.Manifest
@@ -95,7 +95,7 @@ func (k *known) Powered(verdicts ...string) (names []string) {
 	return names
 }
 
-// collect makes the record.
+// collect computes the record of the dossier.
 func collect(ctx context.Context, s *source, o *Options) (*Record, error) {
 	r, l, err := reportOf(s, o.Language)
 	if err != nil {
@@ -130,7 +130,7 @@ func collect(ctx context.Context, s *source, o *Options) (*Record, error) {
 	return record, err
 }
 
-// bill takes the digest of the bill of materials.
+// bill computes the digest of the software bill of materials.
 func (k *known) bill(file string) error {
 	if file == "" {
 		return nil
@@ -140,7 +140,7 @@ func (k *known) bill(file string) error {
 	return err
 }
 
-// people looks for notes of people who object, if it is told where the archive lies.
+// people searches the output for notes of people who object, if the archive is given.
 func (k *known) people(ctx context.Context, o *Options) error {
 	if len(o.In) == 0 {
 		return nil
@@ -170,7 +170,7 @@ func (k *known) released(s *source, ledger string) (err error) {
 	return err
 }
 
-// attacked puts the attacks that the report knows beside those that nobody has made.
+// attacked lists the attacks in the report, and those that were not run.
 func (k *known) attacked(names []string) {
 	if k.Report.Leak == nil || k.Report.Leak.Attacks == nil {
 		return
@@ -183,7 +183,7 @@ func (k *known) attacked(names []string) {
 	}
 }
 
-// log reads the audit log: what people found in samples, runs, what failed, who was forgotten.
+// log reads the audit log: readings of samples, runs, failures, forgotten patients.
 func (k *known) log(s *source) (err error) {
 	if len(s.audit.Findings) > 0 {
 		return exit.Errorf(exit.Integrity, "velum prove log names the lines", "%s is not as it was written: %d findings", s.log, len(s.audit.Findings))
@@ -228,10 +228,11 @@ func (k *known) log(s *source) (err error) {
 	return err
 }
 
-// mostRows is how many runs a dossier lists, the newest.
+// mostRows is the number of runs that a dossier lists, newest first.
 const mostRows = 50
 
-// answers are the answers of the templates; beside what the house says of the same stands what a run was told.
+// answers returns the answers of the templates; if a run's options state the same fact as the institution, both are
+// shown.
 func (k *known) answers(said map[string]string) (map[string]*Fact, error) {
 	all := map[string]*Fact{}
 	for _, q := range asked().questions {
@@ -260,7 +261,7 @@ func (k *known) answers(said map[string]string) (map[string]*Fact, error) {
 	return all, nil
 }
 
-// funcs are the functions by which a template gives the answer of a fact. They write nothing.
+// funcs returns the functions with which a template sets the answer of a fact. They print nothing.
 func (f *Fact) funcs() template.FuncMap {
 	return template.FuncMap{
 		"say":     func(values ...any) string { f.Values = append(f.Values, row(values...)...); return "" },
@@ -269,7 +270,7 @@ func (f *Fact) funcs() template.FuncMap {
 	}
 }
 
-// answering are the functions by which templates make values.
+// answering holds the template functions that make values.
 var answering = template.FuncMap{
 	"term": term, "share": share, "number": number, "digest": digest, "count": value, "join": strings.Join,
 	"in":  func(v Value, low, high any) Value { return v.in(float(low), float(high)) },
@@ -314,7 +315,7 @@ func row(values ...any) (all []Value) {
 	return all
 }
 
-// value takes a string as a text and a whole number as a count.
+// value converts a string to a text value and an integer to a count.
 func value(v any) Value {
 	switch v := v.(type) {
 	case Value:

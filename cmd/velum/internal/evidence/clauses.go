@@ -9,11 +9,11 @@ import (
 //go:embed dossier.txt
 var dossierText string
 
-// question is a fact that every dossier asks for. asks is what the house is asked in its file; "": a
-// program answers, by the template answer.
+// question is a fact that every dossier asks for. asks is the question to the institution in its facts file; if it is
+// "", the template answer computes it.
 type question struct{ section, fact, by, asks, answer string }
 
-// clause is one that a dossier is held against, with the facts that answer it.
+// clause is a clause of a standard with the facts that answer it.
 type clause struct {
 	anchor, clause, asks string
 	facts                []string
@@ -24,7 +24,7 @@ type tables struct {
 	clauses   []clause
 }
 
-// asked are the tables of dossier.txt.
+// asked holds the tables of dossier.txt.
 var asked = sync.OnceValue(func() (t tables) {
 	section, anchor := "", ""
 	for line := range strings.Lines(dossierText) {
@@ -47,10 +47,10 @@ var asked = sync.OnceValue(func() (t tables) {
 	return t
 })
 
-// byHouse begins what is said of a question that a person has to answer.
+// byHouse is the prefix that marks a question which a person of the institution has to answer.
 const byHouse = "--facts: "
 
-// sectionsOf puts the answers into their sections; who has to answer the others is said there.
+// sectionsOf sorts the answers into their sections; for open questions it says who has to answer.
 func sectionsOf(answers map[string]*Fact) (all []Section) {
 	for _, q := range asked().questions {
 		if n := len(all); n == 0 || all[n-1].Name != q.section {
@@ -70,7 +70,7 @@ func sectionsOf(answers map[string]*Fact) (all []Section) {
 	return all
 }
 
-// clausesOf says which clauses are answered by these answers.
+// clausesOf returns which clauses the answers satisfy.
 func clausesOf(answers map[string]*Fact) (all []Clause) {
 	for _, c := range asked().clauses {
 		k := Clause{Anchor: c.anchor, Clause: c.clause, Asks: c.asks}

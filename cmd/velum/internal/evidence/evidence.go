@@ -157,7 +157,7 @@ func (v Value) in(low, high float64) Value {
 	return v
 }
 
-// compile makes the dossier of an output as it stands.
+// compile makes the dossier of an output in its present state.
 func compile(ctx context.Context, c *console.Console, o *Options) error {
 	s, err := open(ctx, o)
 	if err != nil {
@@ -182,7 +182,7 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 	return said(c, o, s, r, e)
 }
 
-// said prints where a dossier lies, and how much of it is answered.
+// said prints where the dossier is, and how many of its questions are answered.
 func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidence) error {
 	facts := r.Facts()
 	answered, asked, clauses := len(r.Answered(facts)), len(facts), len(r.Met())
@@ -209,7 +209,7 @@ func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidenc
 	return err
 }
 
-// source is an output with all that a dossier says of it.
+// source is an output with all data for a dossier.
 type source struct {
 	dir, private string
 	manifest     *commit.Manifest // private
@@ -221,7 +221,7 @@ type source struct {
 	spoilt       []string // the same of files of dossiers
 }
 
-// open reads an output, every byte of it, and its audit log.
+// open reads and verifies an output, every byte of it, and its audit log.
 func open(ctx context.Context, o *Options) (*source, error) {
 	s := &source{dir: o.Dir, private: o.Private, log: audit.LogIn(o.Private)}
 	var files [2][]byte
@@ -266,7 +266,7 @@ func noOutput(dir string, err error) error {
 	return err
 }
 
-// verified follows the chain of a log, which must hold the line of that head.
+// verified verifies the hash chain of a log, which must contain the given head.
 func verified(name, head string) (*audit.Report, error) {
 	f, err := audit.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -291,8 +291,8 @@ func marshal(v any) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// write puts a dossier into the private tree: first the line of the log, so that a
-// process that dies leaves a line too many and never a dossier that nobody vouches for.
+// write stores a dossier in the private tree. The line of the audit log is written first, so a crash can leave a line
+// too many, but never a dossier that the log does not know.
 func (s *source) write(r *Record, signed *Statement, signature []byte) (*audit.Evidence, error) {
 	record, err := marshal(r)
 	if err != nil {
@@ -332,7 +332,7 @@ func (s *source) write(r *Record, signed *Statement, signature []byte) (*audit.E
 	return e, nil
 }
 
-// sweep removes what a process that died has left.
+// sweep removes files left by a process that died.
 func (s *source) sweep(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
 	for _, name := range left {

@@ -34,11 +34,11 @@ func Template() string {
 	return b.String()
 }
 
-// houseFile is the name of the file of the house where nobody names one: it lies beside its outputs.
+// houseFile is the default name of the institution's facts file, beside its outputs.
 const houseFile = "house.yaml"
 
-// interview asks on the terminal what the house has not said yet, and writes the answers into its file. What
-// else stands in the file stays. Enter leaves a question open; the end of the input ends the interview.
+// interview asks on the terminal for the facts that are still missing, and writes the answers into the facts file.
+// Other content of the file is kept. Enter leaves a question open; the end of the input ends the interview.
 func interview(ctx context.Context, c *console.Console, file string, l page.Language) error {
 	if !c.Asks() {
 		return exit.Misconfiguredf("write the answers into a file: `velum evidence --facts-template`", "nobody is there to be asked: no terminal")
@@ -82,7 +82,7 @@ func interview(ctx context.Context, c *console.Console, file string, l page.Lang
 	return durable.WriteFile(nil, file, data)
 }
 
-// answered puts an answer into a file of the house: behind its key, if that stands there without one.
+// answered inserts an answer into a facts file: after its key if the key has no value yet, otherwise at the end.
 func answered(data []byte, fact, said string) []byte {
 	value, _ := json.Marshal(said) // a JSON text is one of YAML
 	line := fmt.Appendf(nil, "%s: %s", fact, value)
@@ -92,7 +92,7 @@ func answered(data []byte, fact, said string) []byte {
 	return slices.Concat(bytes.TrimRight(data, "\n"), []byte("\n"), line, []byte("\n"))
 }
 
-// wrongFact says why a text is no answer; "": it is one.
+// wrongFact returns why a text is not a valid answer; "" if it is.
 func wrongFact(fact, said string) string {
 	if n := len([]rune(said)); n > maxFact {
 		return fmt.Sprintf("%d characters, at most %d", n, maxFact)
@@ -103,7 +103,7 @@ func wrongFact(fact, said string) string {
 	return ""
 }
 
-// readHouse reads a file of facts: the facts of dossier.txt that the house is asked for, each a text.
+// readHouse reads a facts file: a text for each fact of dossier.txt that only the institution can answer.
 func readHouse(file string) (map[string]string, error) {
 	var keys []string
 	for _, q := range asked().questions {

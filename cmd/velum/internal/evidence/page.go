@@ -14,7 +14,7 @@ var evidencePage string
 
 var evidenceTemplate = page.New("evidence", evidencePage)
 
-// view is a record as the page shows it.
+// view is a record in the form that the page shows.
 type view struct {
 	*Record
 	Digest   string // of the record
@@ -22,8 +22,7 @@ type view struct {
 	language page.Language
 }
 
-// render returns the page of a record, and of the statement of who signed it: the same
-// bytes whenever it is asked.
+// render returns the page of a record and, if it is signed, of the signed statement. Equal records give equal bytes.
 func render(r *Record, signed *Statement, digest string) ([]byte, error) {
 	l := page.LanguageOf(r.Language)
 	return evidenceTemplate.Write(l, &view{r, digest, signed, l})

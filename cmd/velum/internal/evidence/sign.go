@@ -65,7 +65,7 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 	return said(c, o, s, r, e)
 }
 
-// sign completes a statement and returns its signature.
+// sign fills in the statement and returns its signature.
 func (st *Statement) sign(file string) ([]byte, error) {
 	data, err := readSmall(file, maxKey)
 	if err != nil {
@@ -104,7 +104,7 @@ func parsePublic(data []byte, name string) (ed25519.PublicKey, error) {
 	return nil, exit.Errorf(exit.Key, "print it with `openssl pkey -in key.pem -pubout`", "%s is no public Ed25519 key in PEM", name)
 }
 
-// newest is the dossier of the last line of the log that is about one.
+// newest returns the dossier of the last line of the log that concerns one.
 func newest(ctx context.Context, o *Options) (*source, *audit.Evidence, *Record, error) {
 	s, err := open(ctx, o)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *source) name(e *audit.Evidence, ext string) string {
 	return filepath.Join(s.private, audit.EvidenceDir, e.ID()+ext)
 }
 
-// stale says in what the output is another than that of a dossier.
+// stale returns how the output differs from the one that a dossier describes.
 func (s *source) stale(r *Record) (wrong []string) {
 	for _, x := range []struct{ what, was, is string }{
 		{"the masked notes", r.Output.Masked, s.output.Masked}, {"manifest.json", r.Output.Public, s.output.Public}, {"manifest.json of the private tree", r.Output.Private, s.output.Private},
@@ -148,9 +148,9 @@ func (s *source) stale(r *Record) (wrong []string) {
 	return nil
 }
 
-// files says what is wrong with the files of a dossier: each must be as the log says, and the page what this
-// program makes of the record again, byte for byte. Another version makes other pages: the digest in the log
-// has to do.
+// files returns what is wrong with the files of a dossier. Each must have the digest in the log, and the page must be
+// equal to the page that this program makes from the record. For a dossier of another version only the digest is
+// compared.
 func (s *source) files(e *audit.Evidence, r *Record, st *Statement, version string) (wrong []string) {
 	for name, want := range e.Files() {
 		if data, err := durable.ReadFile(durable.OS, filepath.Join(s.private, audit.EvidenceDir, name)); err != nil {
@@ -166,15 +166,15 @@ func (s *source) files(e *audit.Evidence, r *Record, st *Statement, version stri
 	return wrong
 }
 
-// check is one thing that verify looked at.
+// check is one check of verify, with its result.
 type check struct {
 	What  string   `json:"what"`
 	Sound bool     `json:"sound"`
 	Said  []string `json:"said,omitempty"`
 }
 
-// verify looks whether the newest dossier of an output, its signature, the audit log and
-// the output are as they were when it was made.
+// verify checks that the newest dossier, its signature, the audit log and the output have not changed since the dossier
+// was made.
 func verify(ctx context.Context, c *console.Console, o *Options) error {
 	s, e, r, err := newest(ctx, o)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *source) print(c *console.Console, e *audit.Evidence, all []check) error
 	return err
 }
 
-// signature looks at who signed, and whether.
+// signature checks whether the dossier is signed, by whom, and whether the signature is valid.
 func (s *source) signature(e *audit.Evidence, o *Options) (*Statement, check) {
 	bad := func(format string, args ...any) (*Statement, check) {
 		return nil, check{"signature", false, []string{fmt.Sprintf(format, args...)}}

@@ -59,8 +59,7 @@ var names = map[Code]string{
 // String returns the name used in JSON.
 func (c Code) String() string { return names[c] }
 
-// A failure is an error that knows how the process ends and what the
-// reader can do about it.
+// A failure is an error with an exit code and a remedy.
 type failure struct {
 	code   Code
 	err    error
@@ -97,9 +96,8 @@ var (
 	ErrDeadline    = errors.New("stopped at run.deadline")
 )
 
-// causes maps errors of other packages to exit codes and remedies ("" when
-// the error gives its own). The first that matches counts; an failure goes
-// before all of them.
+// causes maps errors of other packages to exit codes and remedies ("" when the error has its own). The first match
+// counts; a failure takes precedence over all of them.
 var causes = []struct {
 	matches func(error) bool
 	code    Code

@@ -37,11 +37,11 @@ const (
 	causeUnlisted = "unlisted"  // no list of names or places knows it
 )
 
-// inDoubt is the probability of something personal from which on the tagger is in
-// doubt. A line under the threshold of the cascade has it at one word at least.
+// inDoubt is the probability of a personal category from which on the tagger counts as unsure. Each line below the
+// threshold of the cascade has at least one such word.
 const inDoubt = 0.05
 
-// says writes a cause as a sentence of a language.
+// says formats a cause as a sentence in a language.
 func (c *Cause) says(l page.Language) string {
 	switch c.Code {
 	case causeMasked:
@@ -70,7 +70,7 @@ func (c *Cause) says(l page.Language) string {
 	return l.Text("explain unlisted")
 }
 
-// chainsKeep tells of every category whether the policy leaves it readable.
+// chainsKeep returns for every category whether the policy leaves its values readable.
 func chainsKeep(chains []*mask.Chain) []bool {
 	keeps := make([]bool, len(chains))
 	for c, chain := range chains {
@@ -79,7 +79,7 @@ func chainsKeep(chains []*mask.Chain) []bool {
 	return keeps
 }
 
-// causes fills in why a word is masked, or why not.
+// causes fills in why each word is masked or is not.
 func (e *explaining) causes(w *Word, v *believed, keeps []bool) {
 	say := func(c Cause) {
 		c.Says = c.says(0)
@@ -114,7 +114,7 @@ func (e *explaining) causes(w *Word, v *believed, keeps []bool) {
 
 func over(s Span, w *Word) bool { return s.Start < w.End && w.Start < s.End }
 
-// byPatterns says why no pattern masked a word.
+// byPatterns returns why no pattern has masked a word.
 func (e *explaining) byPatterns(w *Word, say func(Cause)) {
 	for _, p := range w.Patterns {
 		least := float64(e.least[p.Category])
@@ -129,7 +129,7 @@ func (e *explaining) byPatterns(w *Word, say func(Cause)) {
 	}
 }
 
-// byTagger says what the taggers made of a word.
+// byTagger returns the reasons given by the tagger's probabilities.
 func (e *explaining) byTagger(w *Word, v *believed, say func(Cause)) {
 	category := w.Rival[strings.IndexByte(w.Rival, '-')+1:]
 	if w.Says != nil && w.Tag == "O" {

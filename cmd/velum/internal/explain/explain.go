@@ -137,7 +137,7 @@ func open(cfg *option.Config) (*explaining, error) {
 	return x, err
 }
 
-// explain puts the note of a source through the stages.
+// explain runs the stages on the note of a source.
 func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Options) (*Explanation, error) {
 	e.o, e.said, e.steps = o, nil, nil
 	steps, err := e.ExplainSteps(e.trace)
@@ -156,7 +156,7 @@ func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Option
 	return e.said, err
 }
 
-// source is the one note that is asked about.
+// source is a pipeline.Source of the note to explain.
 func source(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) (pipeline.Source, error) {
 	if (o.In == "") == (o.Text == "") || o.In != "" && o.ID == "" {
 		return nil, exit.Misconfiguredf("write the note behind the command, pipe it in with -, or name it with --in and --id", "explain needs one note")
@@ -183,7 +183,7 @@ func source(ctx context.Context, c *console.Console, cfg *option.Config, o *Opti
 	return &one{from: src, id: o.ID}, err
 }
 
-// one is a source of one note: a text, or that with an id among others.
+// one is a source of a single note: a given text, or the note with an id in a file.
 type one struct {
 	text   []byte
 	reason pipeline.Reason // for which its source sets it aside
@@ -192,7 +192,7 @@ type one struct {
 	done   bool
 }
 
-// typed is a note that no file holds.
+// typed is a note given on the command line or on standard input.
 func typed(text []byte, cfg *option.Config) *one {
 	return &one{text: text, reason: input.Soundness(text, int(cfg.Read.MaxNoteBytes))}
 }
@@ -235,7 +235,7 @@ func (o *one) find() error {
 	}
 }
 
-// explaining is the sink: it looks at the note when all stages have seen it.
+// explaining is the sink that reads the note after all stages.
 type explaining struct {
 	*flow.Flow
 	lists *gazetteer.Gazetteer
@@ -246,7 +246,7 @@ type explaining struct {
 	steps []traced
 }
 
-// traced holds the spans that resolve had after a step.
+// traced holds the spans after one step of resolve.
 type traced struct {
 	name  string
 	spans []pipeline.Span

@@ -14,8 +14,8 @@ var explanationText string
 
 var explanation = template.Must(template.New("explanation").Parse(explanationText))
 
-// print writes the explanation for a person, or as JSON. A person who asked for no word sees those of which there is
-// something to say.
+// print writes the explanation as text or as JSON. Unless a word was asked for, the text lists only the words that are
+// worth explaining (see telling).
 func (e *Explanation) print(c *console.Console, o *Options) error {
 	if c.JSON {
 		return c.WriteJSON(e)
@@ -36,7 +36,7 @@ func (e *Explanation) print(c *console.Console, o *Options) error {
 // nil).
 func (e *Explanation) Confidence() float32 { return *e.Conf }
 
-// telling tells whether there is something to say of a word.
+// telling reports whether a word is masked or has a cause worth showing.
 func (w *Word) telling() bool {
 	return w.Masked || slices.ContainsFunc(w.Why, func(c Cause) bool {
 		return slices.Contains([]string{causeKept, causeTaken, causeBelow, causeOff, causeDoubt}, c.Code)

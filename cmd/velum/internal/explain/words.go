@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// believed holds the joint scores of all taggers for a note.
+// believed holds the probabilities of all taggers for a note.
 type believed struct {
 	set   *pipeline.TagSet
 	parts []tagger.Part
@@ -21,7 +21,7 @@ type believed struct {
 	bias  float32      // taken from the logarithm of O's where probs are decoded
 }
 
-// believe asks the taggers of the flow about a note as the tagger sees it.
+// believe computes the probabilities that the taggers of the flow give for a note.
 func believe(m *flow.Model, text []byte, tokens []pipeline.Token, matches []pipeline.Match) *believed {
 	l := m.NewLabeller()
 	v := &believed{set: m.TagSet()}
@@ -57,7 +57,7 @@ func believe(m *flow.Model, text []byte, tokens []pipeline.Token, matches []pipe
 	return v
 }
 
-// of returns what is said of a tag of a token.
+// of returns the joint probability of a tag at a token.
 func (b *believed) of(t int, tag, rival pipeline.Tag) *Says {
 	if b.probs == nil {
 		return nil
@@ -66,7 +66,7 @@ func (b *believed) of(t int, tag, rival pipeline.Tag) *Says {
 	return &Says{b.probs[t*n+int(tag)], b.probs[t*n+int(rival)]}
 }
 
-// rival is the likeliest tag beside O for a token that has O, and O for another.
+// rival returns the most probable tag other than O for a token tagged O, and O for any other token.
 func (b *believed) rival(t int, tag pipeline.Tag) pipeline.Tag {
 	n := b.set.Len()
 	if tag != pipeline.O || n < 2 {
@@ -120,7 +120,7 @@ func (b *believed) members(t int, tag, rival pipeline.Tag) (members []Member) {
 	return members
 }
 
-// named are the kinds of list whose words are names and places.
+// named holds the word classes of names and places.
 const named = gazetteer.GivenName | gazetteer.Surname | gazetteer.Place | gazetteer.Centre
 
 // words fills in the words of the note.
@@ -154,7 +154,7 @@ func (e *explaining) words(b *pipeline.Batch, i int, keeps []bool) {
 	}
 }
 
-// wanted tells whether a word is one that is asked about.
+// wanted reports whether the user asked about this word.
 func (e *explaining) wanted(w *Word) bool {
 	switch {
 	case e.o.At >= 0:
@@ -178,7 +178,7 @@ func spanOf(text []byte, s pipeline.Span) Span {
 	return Span{Start: s.Start, End: s.End, Text: string(text[s.Start:s.End]), Category: s.Category.String(), Source: s.Source.String(), Score: s.Score}
 }
 
-// changes are the steps in which resolve changed something, with what it was.
+// changes returns the steps of resolve that changed spans, with the changes.
 func changes(text []byte, steps []traced) (changed []Step) {
 	var before []pipeline.Span
 	for _, s := range steps {

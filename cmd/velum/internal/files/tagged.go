@@ -103,7 +103,7 @@ type TaggedUnit struct {
 	alone bool    // that unit is of one file
 }
 
-// move says where notes of a unit of the earlier run are in the unit at hand.
+// move maps a range of rows of an earlier unit to rows of the present unit.
 type move struct {
 	from, rows int64 // of the earlier one
 	to         int   // note of the unit at hand
@@ -144,7 +144,7 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	return g.settle()
 }
 
-// load takes in what the earlier run found in one of its units.
+// load reads the results of one unit of the earlier run.
 func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 	there := int64(0)
 	g.alone, g.source = len(record.Members) == 0, nil
@@ -225,7 +225,7 @@ func cleared[T any](old []T, n int) []T {
 	return now
 }
 
-// notesOf takes confidence and language of the notes in.
+// notesOf reads the confidences and languages of the notes.
 func (t *TaggedUnit) notesOf(path string, part []byte) error {
 	return tagged.EachOf(path, bytes.NewReader(part), int64(len(part)), []string{"row", "confidence", "language"}, func(r []tagged.PartValue) error {
 		lang, ok := pipeline.ParseLanguage(string(r[2].Bytes))
@@ -238,7 +238,7 @@ func (t *TaggedUnit) notesOf(path string, part []byte) error {
 	})
 }
 
-// spansOf takes the spans in.
+// spansOf reads the spans of the notes.
 func (t *TaggedUnit) spansOf(path string, part []byte) error {
 	columns := []string{"row", "start", "end", "category", "score", "source"}
 	return tagged.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []tagged.PartValue) error {
@@ -254,7 +254,7 @@ func (t *TaggedUnit) spansOf(path string, part []byte) error {
 	})
 }
 
-// sourceOf is the row in its file of a row of a part.
+// sourceOf returns the row in the input file for a row of a part.
 func (t *TaggedUnit) sourceOf(v tagged.PartValue) int64 {
 	row := int64(v.Bits)
 	if t.source == nil {
@@ -263,11 +263,10 @@ func (t *TaggedUnit) sourceOf(v tagged.PartValue) int64 {
 	return t.source[row]
 }
 
-// errNotOfUnit says that a part holds what no note of its unit can have.
+// errNotOfUnit is returned if a part holds data that no note of its unit can have.
 var errNotOfUnit = errors.New("not of the unit")
 
-// moved calls do with the note that a row of the earlier unit is now, if it is one. A
-// unit of one file has no others.
+// moved calls do with the index of the note in the present unit for a row of the earlier unit, if the note is in it.
 func (t *TaggedUnit) moved(row int64, do func(i int)) error {
 	k, found := slices.BinarySearchFunc(t.moves, row, func(m move, row int64) int { return cmp.Compare(m.from, row) })
 	if !found {
@@ -289,7 +288,7 @@ func (t *TaggedUnit) moved(row int64, do func(i int)) error {
 	return nil
 }
 
-// at calls do with the number of a row in the unit.
+// at calls do with the index of a row in the unit.
 func (t *TaggedUnit) at(row int64, do func(i int)) error {
 	i := row - t.first
 	if i < 0 || i >= int64(len(t.reasons)) {

@@ -47,7 +47,7 @@ func Open(c *option.Config, wrong error) (*Flow, error) {
 	return With(c, m), nil
 }
 
-// ahead makes lists and sections of the binary side by side, which would follow one another.
+// ahead loads lists and sections of embedded models in parallel, before they are needed one after the other.
 func ahead(c *option.Config) {
 	if c == nil || c.Tag.Fast || !slices.Contains(embedded.Names(), c.Tag.Model) {
 		return
@@ -76,14 +76,14 @@ func Check(c *option.Config, wrong error) error {
 	return k.verdict()
 }
 
-// checker collects mistakes.
+// checker collects the mistakes of a configuration.
 type checker struct {
 	*option.Config
 	mistakes []exit.Mistake
 	codes    []exit.Code // of each
 }
 
-// newChecker begins with the mistakes of loading. It returns all other errors.
+// newChecker starts with the mistakes found while loading. It returns any other error.
 func newChecker(c *option.Config, wrong error) (*checker, error) {
 	k := &checker{Config: c}
 	if wrong == nil {
@@ -103,7 +103,7 @@ func (k *checker) add(code exit.Code, m exit.Mistake) {
 	k.mistakes, k.codes = append(k.mistakes, m), append(k.codes, code)
 }
 
-// failed notes what is wrong with the value of an option; nil is nothing.
+// failed records an error about the value of an option; nil is ignored.
 func (k *checker) failed(key string, err error) {
 	if err == nil {
 		return
@@ -120,8 +120,8 @@ func (k *checker) failed(key string, err error) {
 	k.add(code, k.Mistake(key, strings.TrimPrefix(err.Error(), key+": "), remedy))
 }
 
-// verdict is the error with all mistakes. Its exit code is the one that all of
-// them have, or that of a configuration.
+// verdict returns an error with all mistakes. Its exit code is the common one of the mistakes, or that of a wrong
+// configuration.
 func (k *checker) verdict() error {
 	err := (&exit.ConfigError{Mistakes: k.mistakes}).OrNil()
 	if err == nil {
@@ -144,8 +144,7 @@ func (k *checker) input() {
 	k.people()
 }
 
-// people are tables that are joined with the notes. Their rows are read by the
-// run.
+// people checks the tables of people. Their rows are read later by the run.
 func (k *checker) people() {
 	for key, path := range map[string]string{"people.table": k.People.Table, "people.exclude": k.People.Exclude} {
 		k.exists(key, "name a file of Parquet or CSV", path)
@@ -155,7 +154,7 @@ func (k *checker) people() {
 	}
 }
 
-// exists notes files and folders that are not there.
+// exists records files and folders that do not exist.
 func (k *checker) exists(key, remedy string, paths ...string) {
 	for _, path := range paths {
 		if path == "" {
@@ -167,7 +166,7 @@ func (k *checker) exists(key, remedy string, paths ...string) {
 	}
 }
 
-// masking is the policy and the key.
+// masking checks the policy and the key.
 func (k *checker) masking() {
 	k.exists("mask.names", "name a file of Parquet or CSV", k.Mask.Names)
 	chains, _ := k.Operators() // what is wrong with them was found when they were loaded
@@ -191,8 +190,7 @@ func (k *checker) masking() {
 	}
 }
 
-// tagging is the model and the lists. It returns the model, nil if that cannot
-// be used.
+// tagging checks the model and the lists, and returns the model, or nil if it cannot be used.
 func (k *checker) tagging() *Model {
 	r := &k.Resolve
 	lists := k.lists("tag.gazetteers", k.Tag.Gazetteers)
@@ -251,7 +249,7 @@ func (k *checker) lists(key string, paths []string) bool {
 	return sound
 }
 
-// words reads a file of words and notes every line that will not do.
+// words reads a file of words and records every invalid line.
 func (k *checker) words(key, path string, wrong func(line string) (problem, hint string)) {
 	if path == "" {
 		return
@@ -307,7 +305,7 @@ func (k *checker) learning() {
 	}
 }
 
-// learners are the kinds that learn from labelled notes.
+// learners returns the names of the kinds that learn from labelled notes.
 func learners() (names []string) {
 	for _, k := range Kinds {
 		if k.Learns {
@@ -317,8 +315,7 @@ func learners() (names []string) {
 	return names
 }
 
-// model opens a model that another one is made with. Its lists are those of
-// whoever uses it.
+// model opens a model from which another one is made. It uses the lists of its own file.
 func (k *checker) model(key, name string) {
 	_, _, err := ModelFile(name)
 	k.failed(key, err)

@@ -72,8 +72,8 @@ func New(c *option.Config) (*Flow, error) {
 // With returns the Flow of a model that is already open.
 func With(c *option.Config, m *Model) *Flow { return &Flow{Config: c, Model: m} }
 
-// labels is the label set of what is found: that of the model or, where it knows
-// none, of the profile, for patterns and rules say what they find.
+// labels returns the label set of the spans: that of the model or, if the model has no categories, that of the profile,
+// since patterns and rules give categories.
 func (f *Flow) labels() string {
 	if f.Model.Labels == untyped && f.Profile != configs.OMOPProfile {
 		return f.Profile
@@ -257,8 +257,8 @@ func (f *Flow) Resolving() (resolve.Options, error) {
 	return o, nil
 }
 
-// ownPatterns maps what patterns find into a label set of the house. What has no
-// counterpart there stays what it is: it must be masked all the same.
+// ownPatterns maps the categories of patterns into the institution's own label set. A category without a counterpart is
+// kept, because its spans must still be masked.
 func ownPatterns(labels string, o *resolve.Options) error {
 	if !slices.Contains(configs.OwnSchemes(), labels) {
 		return nil
@@ -301,8 +301,8 @@ func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pi
 	return slices.Concat(apart, []pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, calendar), err
 }
 
-// looked are the steps that look for what tells something without being an identifier. Without a list for
-// people to read, what would only stand there is not looked for.
+// looked returns the steps that find identifying words which are no identifiers (calendar, rare). Unless listed, facts
+// that would only be listed for people are not searched.
 func (f *Flow) looked(counts *calendar.Counts, listed bool) ([]pipeline.Step, error) {
 	steps, err := f.calendar(counts)
 	if err != nil || f.Mask.Rare == rare.Off || f.Mask.Rare == rare.Review && !listed {
@@ -316,8 +316,7 @@ func (f *Flow) looked(counts *calendar.Counts, listed bool) ([]pipeline.Step, er
 	return append(steps, rare.New(rare.Options{Packs: packs, Do: f.Mask.Rare, Alone: rarity.Alone(f.Anonymity.K), Workers: f.Workers()})), err
 }
 
-// calendar is the step that looks for words which fix a date, if the policy moves
-// dates; none if not.
+// calendar returns the step that finds words which identify a date; none if the policy does not shift dates.
 func (f *Flow) calendar(counts *calendar.Counts) ([]pipeline.Step, error) {
 	chains, err := f.Operators()
 	if err != nil || len(f.Mask.Calendar) == 0 {
@@ -355,7 +354,7 @@ func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pip
 	return slices.Concat(f.vetted(), steps, masked), err
 }
 
-// foundSteps are the steps from what was found in notes to what may leave.
+// foundSteps returns the steps from tags to the masked text.
 func (f *Flow) foundSteps(kept []pipeline.Column, found *Found, listed bool) ([]pipeline.Step, error) {
 	calendar, err := f.looked(&found.Calendar, listed)
 	if err != nil {
@@ -365,7 +364,7 @@ func (f *Flow) foundSteps(kept []pipeline.Column, found *Found, listed bool) ([]
 	return append(calendar, masked...), err
 }
 
-// maskSteps are the steps from spans to what may leave.
+// maskSteps returns the steps from spans to the masked text.
 func (f *Flow) maskSteps(kept []pipeline.Column, found *Found, dealt mask.Dealt) ([]pipeline.Step, error) {
 	o, err := f.MaskOptions()
 	if err != nil {
@@ -390,7 +389,7 @@ func (f *Flow) maskSteps(kept []pipeline.Column, found *Found, dealt mask.Dealt)
 	return append([]pipeline.Step{masked, verified}, restored...), errors.Join(err, err2)
 }
 
-// restored is the step that puts masked text into the documents that it stood in.
+// restored returns the step that writes masked text back into documents.
 func (f *Flow) restored() ([]pipeline.Step, error) {
 	o, err := f.restoring()
 	if f.Documents {
@@ -414,8 +413,8 @@ func (f *Flow) restoring() (restore.Options, error) {
 	return restore.Options{Document: o, Workers: f.Workers()}, err
 }
 
-// documentOptions are how documents are taken apart: where the policy does anything to
-// dates but call them so, those that are no text change with the others.
+// documentOptions returns how documents are taken apart: if the policy replaces dates by anything but a placeholder,
+// dates of events in fields are changed, too.
 func documentOptions(c *option.Config) (o document.Options, err error) {
 	chains, err := c.Operators()
 	for i, chain := range chains {
@@ -462,7 +461,7 @@ func usedAs(column, name string) string {
 	return name
 }
 
-// times are the columns of dates that are kept, if the policy moves dates.
+// times returns the date columns in read.keep, if the policy shifts dates.
 func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error) {
 	if moved, err := f.Dates(); moved == "" {
 		return nil, err
@@ -479,7 +478,7 @@ func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error
 	return times, nil
 }
 
-// verified does not look for what the policy leaves in the text.
+// verified returns the step verify, which ignores the categories that the policy leaves readable.
 func (f *Flow) verified(shuffled []pipeline.Category) (pipeline.Step, error) {
 	chains, err := f.Operators()
 	var kept []pipeline.Category

@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// extensions of the files of each format, for telling formats apart.
+// extensions lists the file extensions of each format, by which formats are recognized.
 var extensions = map[string]string{
 	".ann": "brat", ".xml": "i2b2", ".parquet": "parquet",
 	".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv",
@@ -97,8 +97,8 @@ func delimiter(text string) (rune, error) {
 	return comma, nil
 }
 
-// categoriesOf returns the category of every label: what labels says, and else
-// the one of that name. nil means the latter throughout.
+// categoriesOf returns the category of every label: the one in labels, or else the category of that name. nil means the
+// latter for all labels.
 func categoriesOf(labels map[string]string) (func(string) (pipeline.Category, error), error) {
 	if len(labels) == 0 {
 		return nil, nil
@@ -124,7 +124,7 @@ func categoriesOf(labels map[string]string) (func(string) (pipeline.Category, er
 	}, nil
 }
 
-// labelRemedy says what a label may be mapped to: the category that was meant, or those of primary care.
+// labelRemedy suggests what a label may be mapped to: the nearest category, or those of primary care.
 func labelRemedy(name string) string {
 	known := append(option.LabelNames("primary-care"), "NONE")
 	if near := exit.DidYouMean(name, known); near != "" {

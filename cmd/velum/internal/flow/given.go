@@ -46,7 +46,7 @@ func openGiven(c *option.Config) (*Given, error) {
 	return g, err
 }
 
-// given is the step that looks up what others have found; none if nobody was asked.
+// given returns the step that looks up the spans found by other programs; none if resolve.spans is empty.
 func (p *People) given() []pipeline.Step {
 	if p == nil || p.Given == nil {
 		return nil

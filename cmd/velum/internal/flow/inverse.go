@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// untyped is the label set of models that say of nothing what it is.
+// untyped is the label set with the single category PHI.
 const untyped = "untyped"
 
 // InverseParams returns the thresholds of the inverse model from the configuration.

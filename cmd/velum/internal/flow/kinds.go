@@ -93,7 +93,7 @@ type Opening struct {
 	stored sync.Map // resources of members: what several have is opened once
 }
 
-// resources are those of one member.
+// resources returns the resources of one member of an ensemble.
 func (o *Opening) resources() features.Resources {
 	r := Resources(o.Lists)
 	open := r.Open
@@ -133,9 +133,8 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 // and characters.
 func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Variant) }
 
-// calibrated returns the model of the binary that a member of a cascade is, if there is one: it
-// was calibrated by itself, after the cascade had been put together, so that it knows what its
-// confidences are worth.
+// calibrated returns the embedded model that is equal to a member of a cascade, if there is one. That model was
+// calibrated after the cascade had been made, so its header has a calibration of the confidences.
 func (in *Opening) calibrated(m tagger.Model, err error) (tagger.Model, error) {
 	if err != nil || m.Header().Risk != nil || !slices.Contains(embedded.Names(), m.Header().Name) {
 		return m, err

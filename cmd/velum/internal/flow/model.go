@@ -93,7 +93,7 @@ func loadModel(c *option.Config) (*Model, error) {
 	return m, m.set(c)
 }
 
-// set sets the recall dial and all else that the configuration says of tagging.
+// set applies the recall dial and the other tagging options of the configuration.
 func (m *Model) set(c *option.Config) error {
 	m.Label = LabelOptions(c)
 	m.Label.SpanProbs = true
@@ -108,8 +108,9 @@ func (m *Model) set(c *option.Config) error {
 	return err
 }
 
-// cacheBytes is the memory for state scores of token forms: of a CRF for all workers, and half of it for each; of a network, or one
-// worker, for each. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.
+// cacheBytes is the memory for cached scores of word forms: for a CRF this much for all workers and half of it for each
+// worker; for a network, or a single worker, this much per worker. The scores of a form never change, and 64 MiB hold
+// those of nearly all tokens of a month.
 const cacheBytes = 64 << 20
 
 // LabelOptions returns the options of tagging from the configuration.
@@ -194,8 +195,7 @@ func ParseModel(name string, data []byte, c *option.Config) (*Model, error) {
 	return made(name, f, sha256.Sum256(data), &Opening{Config: c})
 }
 
-// loading is how much garbage there may be while a model is made, in percent of what
-// lives: four collections of a growing heap become one.
+// loading is GOGC while a model is loaded: it replaces four collections of a growing heap by one.
 const loading = 1000
 
 // made makes the model of a file.
@@ -237,8 +237,7 @@ func load(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	return m, nil
 }
 
-// labelSetOf finds the label set that holds all categories of a model. PHI
-// stands beside those of any.
+// labelSetOf returns the label set with all categories of a model. PHI may occur beside those of any set.
 func labelSetOf(categories []pipeline.Category) (string, error) {
 	typed := slices.DeleteFunc(slices.Clone(categories), func(c pipeline.Category) bool { return c.Kind() == pipeline.UntypedKind && c.String() == "PHI" })
 	if len(typed) == 0 {
@@ -283,7 +282,7 @@ func Resources(lists *gazetteer.Gazetteer) features.Resources {
 	return features.Resources{Lexicon: lists, Phrases: lists, Open: openStored}
 }
 
-// openStored opens what a model file holds for a slot of its template.
+// openStored decodes the resource that a model file holds for a slot of its template.
 func openStored(kind string, data []byte) (features.Stored, error) {
 	switch kind {
 	case morph.KindPOS, morph.KindLemma:

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// names reads the table of mask.names, in columns kind, name and people. nil: there is none.
+// names reads the table of mask.names with the columns kind, name and people; nil if there is none.
 func (f *Flow) names() (*surrogate.Names, error) {
 	path := f.Mask.Names
 	if path == "" {

@@ -257,7 +257,7 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 	return o, err
 }
 
-// omopColumns are those of NOTE, in any case. Those that a table has not got are empty.
+// omopColumns sets the column options for a NOTE table: its columns in any spelling, with missing ones left empty.
 func omopColumns(o *input.Options) {
 	o.Names = omop.Spellings()
 	for _, name := range o.Pass {

@@ -50,7 +50,7 @@ type Objector struct {
 	Notes   int64  // in the archive, by LeaveOut
 }
 
-// sets returns the sets that stages/recognize asks; none for nil.
+// sets returns the non-empty sets of patients to leave out, for stages/recognize; none for nil.
 func (o *Objections) sets() []*patientid.Set {
 	if o == nil {
 		return nil

@@ -89,11 +89,10 @@ func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 	return p, nil
 }
 
-// exported is the name of a file of a bulk export that holds persons.
+// exported matches the name of a file with persons in a FHIR bulk export.
 var exported = regexp.MustCompile(`(?i)^(Patient|RelatedPerson|Practitioner)([^A-Za-z].*)?\.ndjson(\.gz|\.zst)?$`)
 
-// peopleFiles are the files of an archive that hold persons. What cannot be read is told
-// when the archive is.
+// peopleFiles returns the files of an archive that hold persons. Read errors are reported later, with the archive.
 func peopleFiles(in []string) (files []string) {
 	for _, root := range in {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -106,8 +105,7 @@ func peopleFiles(in []string) (files []string) {
 	return files
 }
 
-// readExport adds the persons of a file of resources. A line that is none is told when the
-// archive is read.
+// readExport adds the persons in a file of FHIR resources. Invalid lines are reported later, with the archive.
 func (p *People) readExport(c *option.Config, b *people.Builder, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -133,7 +131,7 @@ func (p *People) readExport(c *option.Config, b *people.Builder, path string) er
 	}
 }
 
-// add adds a row, or counts it if nothing in it could be found.
+// add adds a row, or counts it as empty if it holds nothing that could be found in a note.
 func (p *People) add(b *people.Builder, row []people.Value) error {
 	err := b.Add(row)
 	if errors.Is(err, people.ErrNothing) {
@@ -206,8 +204,8 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 	return fields, nil
 }
 
-// hasColumns says what columns a table has. The first line of CSV may be no header
-// but somebody's data: of it no more than the number is said.
+// hasColumns describes the columns of a table for an error. If the first line of a CSV file may be personal data and no
+// header, only the number of columns is given.
 func hasColumns(path string, names []string) string {
 	if read.IsCSV(path) {
 		return fmt.Sprintf("the table has %d columns", len(names))
@@ -223,8 +221,8 @@ func sortedNames(m map[string]string) (names []string) {
 	return names
 }
 
-// recognized is the step of known people: those of tables, and with fields those that
-// documents themselves name. None without either.
+// recognized returns the step that finds known people: those in tables and, with fields, those in the fields of
+// documents; none without either.
 func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
 	if nobody := f.People == nil || f.People.Table == nil && f.People.Given == nil && !f.People.Objects.Anybody(); nobody && !fields {
 		return nil, nil

@@ -9,8 +9,7 @@ import (
 	"github.com/velum-health/velum/stages/resolve"
 )
 
-// resolveOptions changes the defaults of a label set as the configuration
-// says. What the configuration leaves empty stays.
+// resolveOptions applies the configuration to the default options of a label set. Empty options leave the default.
 func (f *Flow) resolveOptions(o *resolve.Options) error {
 	r := &f.Resolve
 	for _, name := range r.SkipRules {

@@ -16,7 +16,7 @@ type Vain struct {
 	words *inverse.Vain // nil: nothing
 }
 
-// vainForms is how many forms of a unit are kept.
+// vainForms is the number of most frequent forms kept per unit.
 const vainForms = 40
 
 // Take moves the counts into to and resets them.
@@ -38,8 +38,7 @@ func (v *Vain) Take(to *tally.Counts) {
 	v.words = nil
 }
 
-// vain counts in the notes in which something is masked. No step without an
-// inverse model.
+// vain returns the step that counts harmless masked words, in notes with spans; none without an inverse model.
 func (f *Flow) vain(v *Vain) []pipeline.Step {
 	if _, ok := f.Model.Model.(*inverse.Model); !ok {
 		return nil

@@ -14,8 +14,7 @@ import (
 	"github.com/velum-health/velum/stages/vet"
 )
 
-// vetted is the step that sets notes aside whose ids say who somebody is; none where ids
-// do not go out as they are.
+// vetted returns the step that quarantines notes with an identifying id; none if ids are not written unchanged.
 func (f *Flow) vetted() []pipeline.Step {
 	if f.Read.IDs != "keep" {
 		return nil
@@ -23,8 +22,7 @@ func (f *Flow) vetted() []pipeline.Step {
 	return []pipeline.Step{vet.New(f.Workers())}
 }
 
-// vettedUnits bounds how many units of an archive are looked at before a run. The stage looks
-// at all ids.
+// vettedUnits is the number of units whose ids are checked before a run. The stage checks all ids during the run.
 const vettedUnits = 16
 
 // Vet returns an error if note ids, file names or folder names that would stand in the public tree identify a person.
@@ -67,7 +65,7 @@ func refused(where, what, remedy string) error {
 	return exit.Misconfiguredf(remedy+"; or read.ids: verbatim, if it says nothing of anybody", "%s holds %s and would be public", where, what)
 }
 
-// vetColumn looks at the first ids of some units.
+// vetColumn checks the first ids of some units.
 func vetColumn(ctx context.Context, a *archive.Archive, column string) error {
 	v, every := vet.NewVetter(), max(1, len(a.Units)/vettedUnits)
 	for i := 0; i < len(a.Units); i += every {
@@ -85,7 +83,7 @@ func vetColumn(ctx context.Context, a *archive.Archive, column string) error {
 	return nil
 }
 
-// firstIDs are those of the first batch of a unit.
+// firstIDs returns the ids of the first batch of a unit.
 func firstIDs(a *archive.Archive, unit int) (ids [][]byte, err error) {
 	src, err := a.Open(&a.Units[unit])
 	if err != nil {
@@ -102,7 +100,7 @@ func firstIDs(a *archive.Archive, unit int) (ids [][]byte, err error) {
 	return ids, nil
 }
 
-// fileOf is the number of the file of a unit, counted from 1.
+// fileOf returns the number of a unit's file, counted from 1.
 func fileOf(a *archive.Archive, unit int) int {
 	for i := range a.Files {
 		if a.Files[i].Path == a.Units[unit].Input {

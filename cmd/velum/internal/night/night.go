@@ -55,7 +55,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	}
 }
 
-// once is one night.
+// once runs one night.
 func (o *Options) once(ctx context.Context, c *console.Console, load func() (*option.Config, error)) error {
 	if o.Private == "" {
 		o.Private = commit.PrivateDir(o.Out)
@@ -88,8 +88,8 @@ func (o *Options) once(ctx context.Context, c *console.Console, load func() (*op
 	return errors.Join(o.mail(c, err, append([]string{sentence}, reasons...), &said), err)
 }
 
-// makeKey makes the key that the configuration names, and the ledger of the house beside it, if there is no output
-// that was made with another one.
+// makeKey creates the key file that the configuration names, and the institution's ledger beside it, unless an output
+// exists that was made with another key.
 func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	path := cfg.Key.File
 	if path == "" {
@@ -114,8 +114,8 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 	return durable.WriteFile(nil, filepath.Join(filepath.Dir(path), release.HouseName(loaded.ID())), nil)
 }
 
-// mail prints, with what the report says first and what made it red, what somebody has to know who was not there, in
-// the order in which they ask: what, since when, what to do, where.
+// mail prints what a person who was absent has to know, in this order: what happened, since when, what to do, where. It
+// begins with the sentence of the report and the reasons for a red verdict.
 func (o *Options) mail(c *console.Console, err error, red []string, said *bytes.Buffer) error {
 	code, remedy := exit.Explain(err)
 	host, _ := os.Hostname() // "" says less

@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// contradictions returns what is wrong between values that are right alone.
+// contradictions returns the mistakes between options that are valid by themselves.
 func (c *Config) contradictions() []exit.Mistake {
 	k := checker{Config: c}
 	k.columns()
@@ -77,8 +77,7 @@ func allCategories() []string {
 	return names
 }
 
-// columns checks that every column has one use. A text column that passes
-// through would undo the masking.
+// columns checks that every column has a single use. A text column that is passed through would undo the masking.
 func (k *checker) columns() {
 	used := map[string]string{}
 	use := func(key, name string) {

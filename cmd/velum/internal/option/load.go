@@ -109,9 +109,8 @@ const maxFile = 1 << 20
 // MaxNamed is the largest size in bytes of a file that an option names and that is read as a whole.
 const MaxNamed = 64 << 20
 
-// files tells which options name what is no plain file, or none of a size that such
-// a file has: a device has no end, and a pipe may have no beginning. It is asked
-// before anything is opened.
+// files returns mistakes for options that name no regular file, or one that is too large. It runs before any file is
+// opened, because a device has no end and a pipe can block.
 func (c *Config) files() []exit.Mistake {
 	k := checker{Config: c}
 	for _, o := range c.options() {
@@ -218,8 +217,8 @@ func (l *loader) file(from, file string, text []byte) {
 	}
 }
 
-// relativeTo makes paths that stand in the file relative to its folder, so
-// that a configuration means the same wherever velum is started.
+// relativeTo makes relative paths in the file relative to its folder, so that a configuration does not depend on the
+// working directory.
 func (l *loader) relativeTo(file string) {
 	for _, o := range l.options {
 		if list, ok := o.at.(*[]string); ok && l.origins[o.key].from == file {

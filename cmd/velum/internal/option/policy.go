@@ -114,7 +114,8 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 	return byCategory, r.mistakes
 }
 
-// policyOptions sets what the policy wants and nobody has set; what is wrong with a policy is said where operators are read.
+// policyOptions sets the options that the policy wants and the user has not set. Mistakes in a policy are reported
+// where its operators are read.
 func (l *loader) policyOptions() {
 	_, text, _ := l.policyText()
 	wanted := map[string]string{}

@@ -86,7 +86,7 @@ func Masked(ctx context.Context, load func() (*option.Config, error), o *Options
 	return a.Notes, a.Masked + a.Nobodys, nil
 }
 
-// absence is one search, and what it found.
+// absence is one search for objectors' notes, and its findings.
 type absence struct {
 	Kind      string   `json:"message_type"`
 	Notes     int64    `json:"notes"`     // of people who object
@@ -110,7 +110,7 @@ type absence struct {
 	named      map[nearPair]bool
 }
 
-// nearID says where an id stands that is near one of the list.
+// nearID is the place of an id that is similar to one in the list.
 type nearID struct {
 	Row   int64  `json:"row"` // of the list
 	Input string `json:"input"`
@@ -231,9 +231,8 @@ func (a *absence) readList(c *option.Config) error {
 	return nil
 }
 
-// eachNear calls do with the digits of an id, and with the id without zeros in front, whole and
-// with each character left out: two ids of which one is an edit of the other share one of
-// these (deletion neighbourhoods, Garbe's SymSpell).
+// eachNear calls do with the digits of an id, and with the id without leading zeros, whole and with each character left
+// out. Two ids that differ by one edit share one of these (deletion neighbourhoods, Garbe's SymSpell).
 func eachNear(id string, do func(string)) {
 	id = bare(id)
 	if m := around.FindStringSubmatch(id); m != nil {
@@ -265,10 +264,10 @@ func withoutZeros(id string) string {
 	return digits
 }
 
-// around divides an id into its digits and the letters around them.
+// around splits an id into its digits and the letters around them.
 var around = regexp.MustCompile(`^(\D*)0*(\d(?:.*\d)?)(\D*)$`)
 
-// alike tells whether two ids have the same digits, and no letters around them that contradict.
+// alike reports whether two ids have the same digits and no contradicting letters around them.
 func alike(a, b string) bool {
 	x, y := around.FindStringSubmatch(bare(a)), around.FindStringSubmatch(bare(b))
 	fits := func(a, b string) bool { return a == b || a == "" || b == "" }
@@ -374,7 +373,7 @@ func (a *absence) masked(row int64) {
 // maxNear is how many ids that are near are named.
 const maxNear = 100
 
-// find notes the rows of who objects, of nobody, and of who is near.
+// find records the rows of objectors, of notes without a patient, and of similar ids.
 func (a *absence) find(ctx context.Context, archive *archive.Archive, u *commit.Unit) error {
 	src, err := archive.Open(u)
 	if err != nil {
@@ -453,8 +452,7 @@ func (a *absence) lookUp(u *commit.Unit, row int64, raw []byte, id string, numbe
 	}
 }
 
-// shortestInDocument is how many characters an id has that is looked for in whole documents:
-// a shorter number may be a dose.
+// shortestInDocument is the least length of an id that is searched in whole documents: a shorter number may be a dose.
 const shortestInDocument = 4
 
 // document looks for the ids in all bytes of a document, wherever they stand in it.

@@ -329,10 +329,8 @@ func (d *differ) of(category string) *diffCount {
 	return d.d.By[category]
 }
 
-// readable returns the pieces of a span of the other output that this one leaves
-// readable and that hold a letter or a digit. Of one that stands behind a replacement
-// which looks like a value nobody can say what it holds: it counts if it is longer
-// than what stands between two names.
+// readable returns the pieces of a span of the other output that are readable in this one and hold a letter or digit.
+// What is behind a realistic replacement is unknown: it counts if it is longer than the text between two names.
 func (n *diffNote) readable(s diffSpan) (gaps []diffSpan) {
 	at := s.start
 	add := func(start, end int32) {

@@ -77,8 +77,8 @@ func (t *checkedTree) count() {
 	}
 }
 
-// belongsTo notes a difference if the private manifest vouches for another
-// public one: the two trees are of different runs.
+// belongsTo records a difference if the private manifest belongs to another public one: then the two trees are of
+// different runs.
 func (t *checkedTree) belongsTo(public *checkedTree) error {
 	data, err := os.ReadFile(filepath.Join(public.Dir, "manifest.json"))
 	if err != nil {

@@ -152,7 +152,7 @@ func (p *proposal) strange(cause, remedy string) error {
 	return &input.Error{Path: p.o.In, Cause: cause, Remedy: remedy}
 }
 
-// nothing says what is there instead of notes.
+// nothing describes the files that were found instead of notes.
 func (p *proposal) nothing() error {
 	if len(p.archive.Files) > 0 {
 		return p.strange("the file is empty", "export it again")
@@ -168,7 +168,7 @@ func unzip(name string) string {
 	return "unzip " + exit.Quoted(name) + " -d notes && velum init notes"
 }
 
-// formatOf says what a file is whose name does not say it, or lies; "" if its name tells.
+// formatOf returns the format of a file whose extension is missing or wrong; "" if the extension is right.
 func (p *proposal) formatOf(f *archive.File) (string, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -241,7 +241,7 @@ func (p *proposal) count(files []archive.File) {
 	}
 }
 
-// settled finds what the columns are for; those that the configuration names stay.
+// settled determines the use of each column; those that the configuration names are kept.
 func (p *proposal) settled() (r roles, err error) {
 	t, cols := p.table, &p.flow.Read.Columns
 	if strings.HasPrefix(strings.Join(t.head.Names, ""), "sep=") {
@@ -316,7 +316,7 @@ func (p *proposal) printNotes() error {
 	return nil
 }
 
-// ask asks what the columns are. What stands in brackets is taken by Enter.
+// ask asks the user for the use of the columns; Enter accepts the value in brackets.
 func (p *proposal) ask(ctx context.Context) error {
 	in := bufio.NewReader(paced.NewReader(ctx, p.In))
 	if _, err := p.Printf("\nEnter takes what stands in brackets, - is none.\n"); err != nil {

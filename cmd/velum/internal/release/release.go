@@ -44,7 +44,7 @@ type Ledger struct {
 	alone   bool
 }
 
-// released is a release of before, and where it is written down.
+// released is an earlier release and the file that records it.
 type released struct {
 	audit.Release
 	where string
@@ -105,9 +105,9 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	return l, l.open(filepath.Dir(filepath.Dir(filepath.Dir(own))), keys) // beside the private tree
 }
 
-// ofHouse takes up the ledger of the house, which lies beside its key under the key's id, whatever folders outputs lie in. Only
-// who made that file has one (velum night does, with the key). It is never made on the way: what was tried and deleted would be
-// refused for ever where nobody asked for it.
+// ofHouse adds the ledger of the institution, the file beside the key that is named by the key's id; it covers outputs
+// in all folders. It is used only if it exists (velum night creates it with the key). A run never creates it, because
+// trials that were deleted would then be refused for ever.
 func (l *Ledger) ofHouse(keys string) error {
 	house := filepath.Join(keys, HouseName(l.release.Key))
 	_, err := os.Stat(house)
@@ -173,8 +173,8 @@ func (l *Ledger) Alone() bool { return l != nil && l.alone }
 // Key returns the id of the key of the release.
 func (l *Ledger) Key() string { return l.release.Key }
 
-// may refuses notes that were released with other texts: who has both compares them,
-// and what is the same in both was missed.
+// may returns an error if the notes were released before with other texts: by comparing both, a reader could see that
+// words equal in both were missed.
 func (l *Ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) error {
 	if l == nil {
 		return nil

@@ -54,8 +54,8 @@ func (l *Linkage) Share() float64 { return float64(l.Few) / float64(max(l.People
 // verdicts are those of `velum prove attack`; what was not tried says nothing.
 var verdicts = []string{"passed", "failed", "no power", "not tried"}
 
-// recall returns what an attack told apart where as many, or the nearest share,
-// were left: the most that one did; 0 if none was tried. Without power it is all.
+// recall returns the largest share of missed names that an attack recognized, at the planted miss rate nearest to
+// misses; 0 if no attack was run. An attack without power counts as 1.
 func (a *Attacks) recall(misses float64) (recall float64) {
 	if a == nil {
 		return 0
@@ -77,8 +77,8 @@ func (a *Attacks) recall(misses float64) (recall float64) {
 	return recall
 }
 
-// judgeAttacks: an attack that found out more than is allowed makes a page red, one
-// that could not have, or was made on another output, amber.
+// judgeAttacks makes the report red if an attack found more than allowed, and amber if an attack had no power or was
+// made on another output.
 func (r *Report) judgeAttacks() {
 	if r.attacks == nil {
 		return

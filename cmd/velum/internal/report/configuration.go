@@ -7,12 +7,12 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// plainLists are the sections whose lists name columns and categories, and no word of a
-// house: resolve.always may have names of people.
+// plainLists lists the sections whose lists name columns and categories and never words of the institution;
+// resolve.always may hold names of people.
 var plainLists = []string{"read", "anonymity", "mask"}
 
-// chosen returns the options that shape the output and are not as velum has them, by key:
-// "(set)" for files and for what could be words of the house.
+// chosen returns the options that affect the output and differ from velum's defaults, by key. The value is "(set)" for
+// files and for possible words of the institution.
 func chosen(c *option.Config) map[string]string {
 	all := map[string]string{}
 	usual, err := option.Load(option.Sources{})

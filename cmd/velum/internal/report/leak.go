@@ -68,8 +68,7 @@ func leakOf(in *leakInput) *Leak {
 	return l
 }
 
-// told returns which share of the values that are left can be told from
-// replacements, when so large a share was missed.
+// told returns the share of missed values that can be distinguished from replacements, at this miss rate.
 func (in *leakInput) told(category string, share float64) float64 {
 	strategy := in.strategies[category]
 	if strategy != "random" && strategy != "markov" {
@@ -80,8 +79,8 @@ func (in *leakInput) told(category string, share float64) float64 {
 	return max(1-math.Pow(1-share, others), in.attacks.recall(share), toldByPeople)
 }
 
-// toldByPeople is the recall of four readers (200 notes, 2020): the share of values left among surrogates that people who
-// attacked an extract told from them. No less is reckoned with.
+// toldByPeople is the recall of four human readers (200 notes, 2020): the share of missed values among surrogates that
+// they recognized in an extract. The estimate never assumes less.
 const toldByPeople = 0.268
 
 // left is how many values a share of misses leaves beside those that were found.

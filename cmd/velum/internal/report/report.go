@@ -75,7 +75,7 @@ type Report struct {
 	output   string   // digest of this output
 }
 
-// light is the traffic light.
+// light is the verdict of a report: green, amber or red.
 type light string
 
 const (
@@ -467,7 +467,7 @@ func (r *Report) Unread() (n int) {
 	return n
 }
 
-// judge sets the light, the sentence and what is to be looked at.
+// judge sets the light, the sentence and the findings.
 func (r *Report) judge() {
 	n := &r.Notes
 	if n.Read > 0 && float64(n.Quarantined) > n.Allowed*float64(n.Read) {
@@ -515,8 +515,7 @@ func (r *Report) judge() {
 	r.Sentence = r.sentence()
 }
 
-// sentence says first whether anybody has looked, then what came out, and what of
-// it is likely to be left.
+// sentence returns the summary: first whether people have read a sample, then the result, then the expected leaks.
 func (r *Report) sentence() string {
 	n, l := &r.Notes, r.language
 	if n.Read == 0 {

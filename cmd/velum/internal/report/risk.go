@@ -37,9 +37,9 @@ type Risk struct {
 	spans float64 // a note
 }
 
-// sparse parts two kinds of archives, by spans a note: sentences of hospital documents have .14 to .2, notes in a
-// hurry of primary care 1 to 1.6. Of four kinds
-// of document and eight groups of writers, each foretold by other corpora, the number was at most 2.7 and 7.3 times too high or too low.
+// sparse separates two kinds of archives by spans per note: sentences of hospital documents have .14 to .2, hurried
+// primary-care notes 1 to 1.6. For four kinds of document and eight groups of writers, each predicted from the other
+// corpora, the predicted number was wrong by a factor of at most 2.7 and 7.3.
 const sparse = 0.45
 
 // Parts divides the expected number of leaking notes by category, month, centre and language, corrected by a reading if

@@ -53,11 +53,10 @@ type finding struct {
 	remedy string // if it did not pass
 }
 
-// notTried is the verdict on an attack that does not apply.
+// notTried is the verdict on an attack that does not apply to the extract.
 const notTried = "not tried"
 
-// add takes in what was found out of one kind of misses. The worst verdict that had
-// power counts.
+// add adds the result for one kind of missed names. The worst verdict with enough power counts.
 func (f *finding) add(r *Result) {
 	r.Attack = f.Attack
 	f.Results = append(f.Results, r)
@@ -73,18 +72,18 @@ func (f *finding) add(r *Result) {
 	}
 }
 
-// attack is one way to find out what an extract should not tell.
+// attack is one way to find out something that an extract should not reveal.
 type attack struct {
 	name  string
 	needs func(a *attacker) string // says why it does not apply; "" if it does
 	run   func(*attacker, context.Context) (*finding, error)
 }
 
-// attacks are tried in this order.
+// attacks lists the attacks in the order in which they run.
 var attacks = []attack{names, candidates, dateRange, rowOrder, twoExtracts, linkage}
 
-// judged is the finding of an attack with figures. Of an extract with too little to tell it says no power, unless failed says
-// that what there was is enough; remedy is for an extract that failed, power for one without power.
+// judged returns the finding of an attack from its figures. With too little data the verdict is "no power", unless
+// failed shows that the data was sufficient. remedy is the advice if the attack succeeded, power if it had no power.
 func judged(figures any, failure, powerless bool, remedy, power, sentence string, args ...any) *finding {
 	f := &finding{Verdict: passed, Figures: figures, Sentence: fmt.Sprintf(sentence, args...)}
 	switch {
@@ -96,7 +95,7 @@ func judged(figures any, failure, powerless bool, remedy, power, sentence string
 	return f
 }
 
-// attacker holds the state that attacks share.
+// attacker holds the state shared by the attacks.
 type attacker struct {
 	*console.Console
 	*Options
@@ -126,7 +125,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	return a.report(findings)
 }
 
-// check refuses what cannot be meant.
+// check returns an error for contradictory options.
 func (a *attacker) check() error {
 	for _, name := range a.Only {
 		if !slices.Contains(Names(), name) {
@@ -145,7 +144,7 @@ func (a *attacker) check() error {
 	return nil
 }
 
-// findings tries what is wanted and applies, and refuses to have tried nothing.
+// findings runs the selected attacks that apply. It is an error if none applies.
 func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 	m, err := commit.ReadManifest(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +178,7 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 	return all, nil
 }
 
-// report prints the findings; the error names those that did not pass.
+// report prints the findings and returns an error that names the attacks which succeeded or had no power.
 func (a *attacker) report(all []*finding) error {
 	var shut error
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)

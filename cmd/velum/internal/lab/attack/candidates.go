@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 )
 
-// candidateFigures say how near surrogates alone lead to the people who they stand for.
+// candidateFigures holds how well surrogates alone identify people in a list of candidates.
 type candidateFigures struct {
 	Patients int     `json:"patients"` // each is a candidate for each
 	First    int     `json:"first"`    // found at the first guess
@@ -31,15 +31,15 @@ const (
 	candidatePrior = 8
 )
 
-// leastRank is the median rank that surrogates must leave. Sex, which stays in a note and in its surrogates, halves the candidates: of
-// n of them the median is n/4, give or take √n/4, so nobody can ask for n/3. Two deviations less are allowed, 66 of 300; four archives had
-// 81 to 87.
+// leastRank is the lowest allowed median rank of the true person. Sex, which notes reveal anyway, halves the
+// candidates: of n candidates the expected median is n/4 with a deviation of √n/4. Two deviations less are allowed, 66
+// of 300; four archives had 81 to 87.
 func leastRank(candidates float64) float64 {
 	return math.Floor((candidates - 2*math.Sqrt(candidates)) / 4)
 }
 
-// trait holds the facts about a word that an attacker compares: how many surrogates and people have it, of
-// which lists it is, and whether it ends as a woman's name.
+// trait holds the properties of a word that an attacker compares: how many surrogates and people have it, which lists
+// contain it, and whether it ends like a woman's name.
 type trait [4]uint8
 
 func (f *frequency) trait(w []byte) trait {
@@ -51,8 +51,8 @@ func (f *frequency) trait(w []byte) trait {
 	return t
 }
 
-// channel counts which traits surrogates have in place of which: what anybody can learn who
-// masks names of their own.
+// channel counts which traits the surrogates of a name with given traits have. Anybody can learn this by masking names
+// of their own.
 type channel struct {
 	*frequency
 	both    map[[2]trait]float64
@@ -82,20 +82,20 @@ func (c *channel) learn(e *planted) {
 	}
 }
 
-// odds is how many times likelier a word's surrogate has a trait than any.
+// odds returns how many times likelier a surrogate has a trait for this word than for any word.
 func (c *channel) odds(was, is trait) float64 {
 	base := (c.is[is] + 1) / (c.all + 1)
 	return (c.both[[2]trait{was, is}] + candidatePrior*base) / (c.was[was] + candidatePrior) / base
 }
 
-// person holds the facts about one person: the traits of their name, which the attacker has of the
-// list of candidates, and those of the words that stand in their notes.
+// person holds the traits of a person's name, from the list of candidates, and those of the words in the person's
+// notes.
 type person struct {
 	name []trait
 	seen []trait
 }
 
-// people are the patients of an extract whose name stands in it in full.
+// patients returns the patients of an extract whose full name is in it.
 func (c *channel) patients(e *planted, patients int) (all []person) {
 	names, words := make([]map[string]int, patients), make([]map[string]bool, patients)
 	for i := range e.Notes {
@@ -138,8 +138,8 @@ func (c *channel) patients(e *planted, patients int) (all []person) {
 	return all
 }
 
-// rank counts for each person how many candidates the surrogates of whom speak for no less:
-// those of truth[p], which is p but where people are shuffled.
+// rank counts for each person how many candidates fit the person's surrogates at least as well as the true one,
+// truth[p]; truth is the identity unless people are shuffled.
 func (c *channel) rank(all []person, truth []int) (first int, median float64) {
 	ranks := make([]float64, len(all))
 	scores := make([]float64, len(all))
@@ -171,8 +171,8 @@ func (c *channel) rank(all []person, truth []int) (first int, median float64) {
 	return first, ranks[len(ranks)/2]
 }
 
-// candidates goes by surrogates alone: who has the extract and a list of people looks whom the surrogates of a patient fit
-// best, by how surrogates go by names. It needs no name that was missed.
+// candidates is the attack by surrogates alone: given an extract and a list of people, it ranks the people by how well
+// the surrogates of a patient fit their names. It needs no missed name.
 var candidates = attack{"candidates", (*attacker).noNames, (*attacker).tryCandidates}
 
 func (a *attacker) tryCandidates(ctx context.Context) (*finding, error) {

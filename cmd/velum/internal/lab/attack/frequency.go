@@ -13,9 +13,8 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// frequency goes by what names surrogates are drawn from: velum is public, so an
-// attacker masks an archive of their own and counts. A name that surrogates never
-// or seldom are, and people are, is real.
+// frequency is the attack by the frequency of surrogates: velum is public, so an attacker masks an archive of their own
+// and counts surrogates. A name that people have and surrogates rarely or never have is real.
 type frequency struct {
 	known  *gazetteer.Gazetteer
 	people map[string]int // who bear a name, by its folded word; nil: not known
@@ -92,7 +91,7 @@ func (f *frequency) look(e *planted) look {
 	return f.see
 }
 
-// listed says of which lists of names a word is: 1 given ones, 2 surnames, 3 both.
+// listed returns which lists of names contain a word: 1 given names, 2 surnames, 3 both.
 func (f *frequency) listed(w []byte) (of uint8) {
 	class := f.known.Classes(w)
 	if class&gazetteer.GivenName != 0 {
@@ -104,8 +103,8 @@ func (f *frequency) listed(w []byte) (of uint8) {
 	return of
 }
 
-// see takes the word of a mention that surrogates are least for what people are, and
-// of the rarest one how many people and how many surrogates have it.
+// see returns the cell of a mention: its word with the lowest ratio of surrogates to people and, for its rarest word,
+// the numbers of people and of surrogates who have it.
 func (f *frequency) see(n *note, k int) (c cell) {
 	worst, fewest := math.Inf(-1), math.MaxInt
 	for _, w := range n.Mentions[k].Words {

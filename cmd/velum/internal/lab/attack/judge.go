@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// A cell is what an attack sees of a mention, in few values: mentions of one cell
-// are as suspect as each other.
+// A cell is a mention as an attack sees it, reduced to few values: mentions with equal cells are equally suspect.
 type cell [8]uint8
 
-// look is the view that an attack has of an extract: what it sees of mention k of a note.
+// look returns the cell of mention k of a note.
 type look func(n *note, k int) cell
 
-// suspect is a mention as it is judged.
+// suspect is a mention with its cells and its true status.
 type suspect struct {
 	round   int // which extract; -1: the natural one
 	patient int
@@ -71,11 +70,11 @@ const (
 	namedMost = 0.01
 )
 
-// patientSum adds up the mentions that were pointed at in the notes of one patient.
+// patientSum counts the selected mentions in the notes of one patient.
 type patientSum struct{ all, left, pointed, right, surest, surestRight float64 }
 
-// judge points, in each round by itself, at as many mentions as were left, the most
-// suspect ones first, and says what it was worth. pick tells which suspects count.
+// judge selects, in each round separately, as many of the most suspect mentions as there are missed names, and measures
+// how many of them are right. pick selects the suspects to count.
 func judge(all []suspect, scores []float64, patients int, pick func(*suspect) bool, most float64, seed uint64) *Result {
 	r := &Result{Of: "names", Patients: patients}
 	sums := make([]patientSum, patients)
@@ -143,7 +142,7 @@ func (p *patientSum) add(q *patientSum) {
 	p.surest, p.surestRight = p.surest+q.surest, p.surestRight+q.surestRight
 }
 
-// lifts are precision by guess, of all that is pointed at and of the surest tenth.
+// lifts returns the precision relative to guessing, for all selected mentions and for the most suspect tenth.
 func (p *patientSum) lifts() (all, surest float64) {
 	guess := p.left / max(p.all, 1)
 	if guess == 0 {
@@ -152,7 +151,7 @@ func (p *patientSum) lifts() (all, surest float64) {
 	return p.right / max(p.pointed, 1) / guess, p.surestRight / max(p.surest, 1) / guess
 }
 
-// measure takes the sums of patients together, and draws patients again for intervals.
+// measure adds up the patients and computes bootstrap intervals over patients.
 func (r *Result) measure(sums []patientSum, seed uint64) {
 	var all patientSum
 	for i := range sums {
@@ -185,7 +184,7 @@ func (r *Result) measure(sums []patientSum, seed uint64) {
 	r.spread = max(r.spread, 1)
 }
 
-// settle says whether the attack found out more than most times what guessing does.
+// settle sets the verdict: whether the attack was right more than most times as often as guessing.
 func (r *Result) settle(most float64) {
 	if r.Left == 0 {
 		r.Verdict, r.Needed, r.Why = noPower, 1, "nothing was left that is known"

@@ -20,7 +20,7 @@ type LinkOptions struct {
 	AtLeast int    // notes that a person must match, if any; 0: anonymity.k
 }
 
-// linkFigures say how many people of the table are how near to notes.
+// linkFigures counts the people of the table who match few or no notes.
 type linkFigures struct {
 	Columns  []string `json:"columns"`
 	People   int      `json:"people"`
@@ -31,19 +31,18 @@ type linkFigures struct {
 	Smallest int      `json:"smallest"` // notes of the person who has the fewest
 }
 
-// linkNeeds is how many people must match a note before a linkage says anything: of
-// others nobody knows whether they are in the archive.
+// linkNeeds is the least number of people who must match a note for a valid result; without a match it is unknown
+// whether people are in the archive at all.
 const linkNeeds = 2
 
 // maxLinkGroups is the most combinations of values that a linkage compares.
 const maxLinkGroups = 1 << 20
 
-// linkage joins the public columns of an extract with a table of people: a person
-// matches a note if every value of the note is the person's at some level of some
-// hierarchy, or is suppressed. So an attacker would do who knows people.
+// linkage is the attack that joins the public columns of an extract with a table of people. A person matches a note if
+// every value of the note is the person's value at some level of some hierarchy, or is suppressed.
 var linkage = attack{"linkage", (*attacker).noTable, (*attacker).tryLinkage}
 
-// noTable says why no table can be linked.
+// noTable returns why no table can be linked.
 func (a *attacker) noTable() string {
 	if a.Link.Table == "" {
 		return "needs a --table of people"

@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// spy looks at a whole extract, and then says what it sees of each mention of a name.
+// spy is an attack that first reads a whole extract, and then returns the cell of each mention of a name.
 type spy interface {
 	look(e *planted) look
 }
@@ -20,7 +20,7 @@ const (
 	wantedRight = 40 // of guessing, over all rounds: with so many a lift of 2 is told
 )
 
-// noNames says why names cannot be told.
+// noNames returns why the attack on names does not apply.
 func (a *attacker) noNames() string {
 	all, err := a.config.Imitated()
 	if err == nil && !slices.ContainsFunc(all, func(c pipeline.Category) bool { return c.Kind() == pipeline.NameKind }) {
@@ -29,9 +29,9 @@ func (a *attacker) noNames() string {
 	return ""
 }
 
-// names points at names that were left, by what gives them away together: how they come again in the notes of a patient,
-// and how often surrogates and people bear them. It does so with misses that are planted, and with those that there are,
-// as far as labelled notes tell.
+// names is the attack that points out missed names by two properties together: how they repeat in the notes of a
+// patient, and how often surrogates and people have them. It is tried on planted missed names and, as far as there are
+// labelled notes, on real ones.
 var names = attack{"names", (*attacker).noNames, (*attacker).tryNames}
 
 func (a *attacker) tryNames(ctx context.Context) (*finding, error) {
@@ -63,7 +63,7 @@ func (a *attacker) tryNames(ctx context.Context) (*finding, error) {
 	return f, nil
 }
 
-// own are extracts of the attacker's own making, and how often surrogates are which names in them.
+// own makes extracts as an attacker would, and counts which names surrogates are in them.
 func (a *attacker) own(ctx context.Context) (often *frequency, own []*planted, err error) {
 	p, err := a.planter(ctx)
 	if err != nil {
@@ -83,8 +83,7 @@ func (a *attacker) own(ctx context.Context) (often *frequency, own []*planted, e
 	return often, own, nil
 }
 
-// rounds plants misses again and again, until guessing would be right often enough
-// to tell from less, and lets the attacks look.
+// rounds plants missed names repeatedly until there are enough for a significant result, and runs the attacks.
 func (a *attacker) rounds(ctx context.Context, p *planter, at []spy, share float64, natural bool) (all []suspect, err error) {
 	progress := a.NewProgress("attack", "extracts", mostRounds)
 	defer progress.End()

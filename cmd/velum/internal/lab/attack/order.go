@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// rowFigures say to how many patients' offsets the order of rows leads.
+// rowFigures counts the patients whose date offset the order of rows reveals.
 type rowFigures struct {
 	Patients int     `json:"patients"`
 	Days     int     `json:"days"`  // that an offset may be beside the true one
@@ -20,10 +20,9 @@ const (
 	rowShuffles = 99 // so that one of a hundred archives in any order fails
 )
 
-// rowOrder goes by the order of rows, which is that of the archive: many are sorted by
-// date, and the range of an archive is no secret. Row n of N was then written about
-// n/N of it behind its begin, and what the notes of a patient are beside that is the
-// offset. Whether that leads anywhere is a permutation test (Fisher 1935).
+// rowOrder is the attack by the order of rows. Many archives are sorted by date, and their range of dates is no secret:
+// then row n of N was written at about n/N of the range, and the difference to the dates in a patient's notes is the
+// offset. A permutation test (Fisher 1935) decides whether the order reveals anything.
 var rowOrder = attack{"order", (*attacker).noDates, (*attacker).tryOrder}
 
 func (a *attacker) tryOrder(ctx context.Context) (*finding, error) {
@@ -45,7 +44,7 @@ func (a *attacker) tryOrder(ctx context.Context) (*finding, error) {
 		"the order of rows leads to the offset of %d of %d patients, to %d days (%.1f if rows were shuffled)", r.Found, r.Patients, r.Days, r.Guess), nil
 }
 
-// datedRow is whose note a row is, and when it was written.
+// datedRow is the patient of a row and its shifted date.
 type datedRow struct {
 	owner string
 	day   int32
@@ -64,8 +63,8 @@ func tryRows(rows []datedRow, rng *rand.Rand) *rowFigures {
 	return r
 }
 
-// nearRows counts the patients whose notes are, by their median, within rowDays of the
-// days that their places among the rows have in the range of all.
+// nearRows counts the patients whose notes, in the median, are within rowDays of the days that the positions of their
+// rows suggest.
 func nearRows(rows []datedRow) (found, patients int) {
 	beside := map[string][]int32{}
 	if len(rows) < 2 {

@@ -19,8 +19,8 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// planted is masked notes as the attacker has them. Where names stand is granted:
-// a perfect tagger, more than anybody has.
+// planted is masked notes as the attacker sees them. The attacker is assumed to know where names are, as with a perfect
+// tagger.
 type planted struct {
 	Notes []note
 }
@@ -35,7 +35,7 @@ type note struct {
 	Mentions []mention // of names, in order
 }
 
-// mention is one of a name, or of what is left of one.
+// mention is a mention of a name, or of a part of one.
 type mention struct {
 	Start, End int32
 	Words      [][]byte // folded, of three letters or more
@@ -43,16 +43,15 @@ type mention struct {
 	Was        [][]byte // the words of what stood there, of extracts of the attacker's own
 }
 
-// planter masks the sample again and again, each time with other names left and
-// other replacements.
+// planter masks the sample repeatedly, each time with other names missed and other replacements.
 type planter struct {
 	*sample
 	Patients map[string]int // their numbers, by owner
 	options  *mask.Options
 }
 
-// planter is that of the sample, which is read once. Options that would write other notes than the extract has are
-// refused.
+// planter returns the planter for the sample, which is read once. It refuses options that would mask differently from
+// the extract.
 func (a *attacker) planter(ctx context.Context) (*planter, error) {
 	if a.planted != nil {
 		return a.planted, nil
@@ -80,8 +79,7 @@ func (a *attacker) planter(ctx context.Context) (*planter, error) {
 	return p, nil
 }
 
-// natural is the extract as it is: what was not found is left, and known where
-// people marked the notes.
+// natural returns the extract with the names that were really missed, which are known where people labelled the notes.
 func (p *planter) natural(ctx context.Context) (*planted, error) {
 	return p.masked(ctx, *p.options, func(i int, _ *rand.Rand) (found, left []pipeline.Span) {
 		found = p.Notes.Spans.At(i)
@@ -89,8 +87,8 @@ func (p *planter) natural(ctx context.Context) (*planted, error) {
 	}, 0)
 }
 
-// plant is an extract of its own, in which a share of the names is left: half of
-// them by name, in all notes of a patient, half one by one, for taggers miss both ways.
+// plant makes an extract in which a share of the names is left unmasked: half of them in all notes of a patient, half
+// at single places, because taggers miss names in both ways.
 func (p *planter) plant(ctx context.Context, share float64, round int, seed uint64) (*planted, error) {
 	o := *p.options
 	o.Purpose = fmt.Sprintf("attack %d %d %g", seed, round, share)
@@ -113,8 +111,8 @@ func (p *planter) plant(ctx context.Context, share float64, round int, seed uint
 	}, salt)
 }
 
-// found are the spans in which names are planted: those that people marked, where
-// nobody but the model could say otherwise.
+// found returns the spans in which names are planted: the labelled spans of a note that people have marked, otherwise
+// the spans that velum found.
 func (p *planter) found(i int) []pipeline.Span {
 	if p.gold[i] {
 		return p.Notes.Gold.At(i)
@@ -122,8 +120,7 @@ func (p *planter) found(i int) []pipeline.Span {
 	return p.Notes.Spans.At(i)
 }
 
-// masked masks the sample: what split says that was found is replaced, and what is
-// left is known.
+// masked masks the sample: split decides which spans are replaced, and the others are the missed names.
 func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*planted, error) {
 	src := &sampleSource{planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
 	rng := rand.New(rand.NewPCG(salt, 5))
@@ -199,8 +196,7 @@ func (e *extractSink) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// mentionsOf finds the names of a masked note: replacements, and what was left. A
-// placeholder is no name to anybody.
+// mentionsOf returns the names in a masked note, replaced or missed. Placeholders are not names.
 func mentionsOf(text, masked []byte, spans, places, left []pipeline.Span) (all []mention) {
 	add := func(s, was pipeline.Span, left bool) {
 		if m := (mention{Start: s.Start, End: s.End, Left: left, Was: nameWords(text[was.Start:was.End])}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
@@ -226,7 +222,7 @@ func mentionsOf(text, masked []byte, spans, places, left []pipeline.Span) (all [
 	return all
 }
 
-// without returns what of names that people marked lies in no span that was found.
+// without returns the parts of labelled names that no found span covers.
 func without(text []byte, gold, found []pipeline.Span) (left []pipeline.Span) {
 	for _, g := range gold {
 		if g.Category.Kind() != pipeline.NameKind {
@@ -252,7 +248,7 @@ func without(text []byte, gold, found []pipeline.Span) (left []pipeline.Span) {
 	return left
 }
 
-// nameWords returns the words of a name that tell: three letters or more.
+// nameWords returns the identifying words of a name: those of three letters or more.
 func nameWords(name []byte) (words [][]byte) {
 	cut := func(r rune) bool { return r == ' ' || r == '\n' || r == ',' || r == '.' || r == '-' }
 	for _, w := range bytes.FieldsFunc(gazetteer.Fold(nil, name), cut) {

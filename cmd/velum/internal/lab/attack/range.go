@@ -15,15 +15,14 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// offsets are the days by which the dates of patients are moved: what a policy can
-// draw, seen from many draws.
+// offsets holds the offsets by which a policy shifts the dates of patients, estimated from many draws.
 type offsets struct {
 	planter *planter
 	draws   map[int]int // offset to how often it was drawn
 	total   int
 }
 
-// rangeRounds are the keys under which offsets are drawn.
+// rangeRounds is the number of keys with which offsets are drawn.
 const rangeRounds = 20
 
 // newOffsets draws offsets for the patients of the sample.
@@ -46,8 +45,8 @@ func (a *attacker) newOffsets(ctx context.Context) (*offsets, error) {
 	return o, nil
 }
 
-// support estimates how many offsets there are: as many as were seen, if they came
-// again and again, else by how seldom two were alike.
+// support estimates the number of possible offsets: the number seen if all occurred repeatedly, otherwise from the
+// frequency of coincidences.
 func (o *offsets) support() float64 {
 	seen := float64(len(o.draws))
 	pairs := 0.
@@ -58,7 +57,7 @@ func (o *offsets) support() float64 {
 	return max(seen, total*(total-1)/2/max(pairs, 1))
 }
 
-// rangeFigures say how many offsets the range of an archive leaves.
+// rangeFigures holds how many offsets remain possible given the range of the archive.
 type rangeFigures struct {
 	Patients int     `json:"patients"`
 	Offsets  float64 `json:"offsets"` // that there are
@@ -75,11 +74,11 @@ const (
 	rangeWide   = 365 // days within which offsets are drawn equally often: few draws fall upon those that are left
 )
 
-// dateRange goes by the range of the archive, which is no secret: notes of 2024 were
-// written in 2024. Offsets that would put a date of a patient out of it are ruled out.
+// dateRange is the attack by the date range of the archive, which is no secret: notes of 2024 were written in 2024. It
+// rules out offsets that would move a date of a patient out of the range.
 var dateRange = attack{"range", (*attacker).noDates, (*attacker).tryRange}
 
-// noDates says why no offset can be found.
+// noDates returns why the attack on dates does not apply.
 func (a *attacker) noDates() string {
 	if moved, err := a.config.Dates(); err != nil || moved == "" {
 		return "the policy moves no dates"
@@ -193,11 +192,10 @@ func lastDay(text []byte) (last int32, ok bool) {
 	return last, ok
 }
 
-// offsetColumn is a column of dates that nobody has, to see by how much it moves.
+// offsetColumn is the name of an artificial date column that shows how far dates are shifted.
 const offsetColumn = "velum prove attack: 1970-01-01"
 
-// offsets returns by how many days the dates of each patient move for a purpose; ""
-// is that of the extract.
+// offsets returns the offset of each patient's dates for a purpose; "" is the purpose of the extract.
 func (p *planter) offsets(ctx context.Context, purpose string) (map[int]int, error) {
 	options := *p.options
 	options.Purpose, options.Times = cmp.Or(purpose, options.Purpose), []mask.TimeColumn{{Name: offsetColumn, Day: 1}}
@@ -210,7 +208,7 @@ func (p *planter) offsets(ctx context.Context, purpose string) (map[int]int, err
 	return by, pipeline.Run(ctx, datedSource{p.source()}, []pipeline.Step{step}, to, nil)
 }
 
-// datedSource gives every note the first of January 1970.
+// datedSource sets the date of every note to 1970-01-01.
 type datedSource struct{ pipeline.Source }
 
 // Next implements pipeline.Source.
@@ -229,7 +227,7 @@ func (d datedSource) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// offsetSink reads what the day has become.
+// offsetSink reads the shifted date of each note.
 type offsetSink struct {
 	*planter
 	by map[int]int

@@ -5,12 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// regression tells mentions that were left from others: logistic, over the values of
-// cells and of two of a cell together, learned by AdaGrad (Duchi et al. 2011). An
-// adversary who knows the scheme masks an archive of their own and learns on it what
-// was left there, so this is learned of planted misses of other patients. Counting
-// cells, in place of it, found less than a third of what a plain regression of an
-// outsider did.
+// regression is a logistic regression that separates missed mentions from replaced ones by the values of their cells
+// and by pairs of values, fitted by AdaGrad (Duchi et al. 2011). An attacker who knows velum can mask an archive of
+// their own and learn from it, so it is trained on planted missed names of other patients. Counting cells instead found
+// less than a third of what a plain regression of an outsider found.
 type regression struct {
 	weight, squares []float32
 	features        []uint32
@@ -24,8 +22,8 @@ const (
 	othersPerLeft    = 12 // the others are so many that all of them teach no more
 )
 
-// score returns for each suspect how much the attacks' cells speak for a mention that
-// was left, learned on the other half of the patients.
+// score returns for each suspect the evidence that it was missed, by a regression trained on the other half of the
+// patients.
 func score(all []suspect) []float64 {
 	var learned [2]*regression
 	for half := range learned {
@@ -38,7 +36,7 @@ func score(all []suspect) []float64 {
 	return scores
 }
 
-// regress learns of the planted misses of a half of the patients.
+// regress trains on the planted missed names of half of the patients.
 func regress(all []suspect, half int) *regression {
 	r := &regression{weight: make([]float32, 1<<regressionBits), squares: make([]float32, 1<<regressionBits)}
 	var examples []int
@@ -66,7 +64,7 @@ func regress(all []suspect, half int) *regression {
 	return r
 }
 
-// step goes down the loss of one example.
+// step makes one gradient step for one example.
 func (r *regression) step(s *suspect) {
 	p := 1 / (1 + math.Exp(-r.of(s)))
 	if s.left {
@@ -99,7 +97,7 @@ func (r *regression) of(s *suspect) (sum float64) {
 	return sum
 }
 
-// feature numbers two places of an attack's cell and what stands there.
+// feature numbers a pair of positions in a cell with their values.
 func feature(attack, i int, x uint8, j int, y uint8) uint32 {
 	n := uint64(attack)<<24 | uint64(i)<<20 | uint64(j)<<16 | uint64(x)<<8 | uint64(y)
 	return uint32((n + 1) * 0x9E3779B97F4A7C15 >> (64 - regressionBits)) // Fibonacci hashing

@@ -8,9 +8,8 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 )
 
-// repetition goes by how a name comes again: what was missed once is missed again,
-// in notes of months, while what hides it changes. A word of a name that stands in
-// several notes of a patient, and in how many of others, is what it sees.
+// repetition is the attack by repetition: a name that was missed once is missed again in other notes, while surrogates
+// change. The cell of a mention has the numbers of the patient's notes, and of other patients, with its words.
 type repetition struct {
 	own map[ownWord][]int32 // places of the notes in which it stands, in the order of the patient's notes
 	of  []int32             // by patient: notes with names
@@ -53,8 +52,8 @@ func (r *repetition) look(e *planted) look {
 	return r.see
 }
 
-// see takes the word of a mention that comes again most, the one that comes again
-// least, how often it stands in the note, and whether a title of staff stands before.
+// see returns the cell of a mention: how often its most and its least repeated word occurs, how often the name is in
+// the note, and whether a title of staff precedes it.
 func (r *repetition) see(n *note, k int) (c cell) {
 	m := &n.Mentions[k]
 	least := 0

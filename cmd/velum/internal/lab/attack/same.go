@@ -16,8 +16,8 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// check refuses options that would write other notes than the extract has: an attack on
-// those would say nothing of it. A few may differ, since nobody knows who is known.
+// check refuses options that would mask differently from the extract, since an attack would then say nothing about it.
+// A few options may differ, such as the table of known people.
 func (p *planter) check(ctx context.Context, dir string) error {
 	e, err := p.natural(ctx)
 	if err != nil {

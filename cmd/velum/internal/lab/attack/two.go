@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// twoFigures say what two extracts of an archive tell together, and one of them does not.
+// twoFigures holds what two extracts of an archive reveal together that one alone does not.
 type twoFigures struct {
 	ByID    int     `json:"joined_by_id"`
 	ByText  int     `json:"joined_by_text"` // by the words that are no names, where ids are others
@@ -40,10 +40,9 @@ func (a *attacker) noOther() string {
 	return ""
 }
 
-// twoExtracts compares the texts of notes that two extracts have, and joins their
-// columns. A name that was missed reads the same in both. Where surrogates are drawn
-// anew in the other extract all others change, and the missed ones are what is left:
-// the share of names that change is the share of leftovers that are found.
+// twoExtracts is the attack that compares two extracts of the same archive: the texts of their common notes, and their
+// columns. A missed name is equal in both. If surrogates are drawn again in the other extract, all other names differ,
+// and the missed ones remain: the share of names that differ is the share of missed names that are found.
 var twoExtracts = attack{"two", (*attacker).noOther, (*attacker).tryTwo}
 
 func (a *attacker) tryTwo(ctx context.Context) (*finding, error) {
@@ -87,8 +86,8 @@ type extract struct {
 	columns map[uint64]string
 }
 
-// readExtract reads as many notes as are wanted, of both extracts the same ones: those
-// with the lowest hashes. Ids of which there are two tell nothing.
+// readExtract reads the wanted number of notes, the same of both extracts: those with the lowest hashes of ids. Ids
+// that occur twice are ignored.
 func (a *attacker) readExtract(ctx context.Context, dir string) (*extract, error) {
 	e := &extract{texts: map[uint64][]byte{}, columns: map[uint64]string{}}
 	most := uint64(math.MaxUint64)
@@ -121,7 +120,7 @@ func (a *attacker) readExtract(ctx context.Context, dir string) (*extract, error
 	})
 }
 
-// frame is a hash of what masking leaves of a note: its words without a capital or digit.
+// frame is a hash of the words of a note that masking does not change: those without capitals and digits.
 func frame(masked []byte) uint64 {
 	var words [][]byte
 	for w := range bytes.FieldsSeq(masked) {

@@ -24,7 +24,7 @@ import (
 
 const answersName = "answers.jsonl"
 
-// unsure picks the notes of a slice that a person should correct.
+// unsure chooses the notes of a slice that a person should correct.
 func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Questions, error) {
 	src := archive.NewSlice(l.archive, from, to)
 	taken, err := l.learnedFrom()
@@ -65,12 +65,12 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 	return q, nil
 }
 
-// askRandom is the share of the notes to correct that is drawn at random: without them, nobody sees what the model is
-// sure of and wrong about.
+// askRandom is the share of notes to correct that is drawn at random: without them, errors of which the model is sure
+// would never be seen.
 const askRandom = 0.1
 
-// learnedFrom are the ids of notes that the training set has from the archive: the
-// model is sure of them, and an answer would stand beside its own tags.
+// learnedFrom returns the ids of archive notes in the training set. They are not asked about, because an answer would
+// contradict the model's own tags there.
 func (l *learning) learnedFrom() (map[string]bool, error) {
 	taken := map[string]bool{}
 	for _, g := range l.last().Groups {
@@ -219,8 +219,7 @@ func (l *learning) unsureOfAny(ctx context.Context, n int) (*turns.Questions, er
 	return nil, exit.Errorf(exit.Nothing, "give more notes with --in", "no notes to ask about: the %d notes of the archive are labelled, asked about or learned from, or have no words", rows)
 }
 
-// answer is --answers: it takes corrected notes in. Only notes that were asked
-// about count.
+// answer implements --answers: it adds corrected notes. Only answers to questions count.
 func (l *learning) answer(ctx context.Context, paths []string) error {
 	folder := filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(turns.Folders(l.out, "answers", 1))+1))
 	return filled(folder, func(draft *durable.Draft) error {
@@ -338,7 +337,7 @@ func (l *learning) loadAnswers() error {
 	return nil
 }
 
-// newest keeps of a file of answers those to notes that no later one has.
+// newest keeps those answers of a file to which there is no later answer.
 func (l *learning) newest(a *flow.Labelled, had map[string]bool) error {
 	ids, err := a.IDs()
 	if err != nil {

@@ -61,8 +61,8 @@ func (w *turning) choose(ctx context.Context) error {
 
 const candidatesName = "candidates.parquet"
 
-// nextSlice returns what the next turn looks at. It is empty when the archive
-// was read and a person's answers ask for another turn.
+// nextSlice returns the slice of the next turn. It is empty if the archive has been read and the turn is only for new
+// answers.
 func (l *learning) nextSlice() (from, to int64) {
 	rows := l.archive.Rows()
 	from = l.last().Slice.To
@@ -72,8 +72,8 @@ func (l *learning) nextSlice() (from, to int64) {
 	return from, min(from+int64(l.cfg.Learn.Slice), rows)
 }
 
-// taken returns the hashes of ids that the archive has given already: they
-// come again only where the archive begins again.
+// taken returns the hashes of the ids that were selected in earlier turns. They are needed when the archive is read
+// from the beginning again.
 func (w *turning) taken() (map[uint64]bool, error) {
 	taken := map[uint64]bool{}
 	if !w.of.cfg.Learn.Again {
@@ -92,7 +92,7 @@ func (w *turning) taken() (map[uint64]bool, error) {
 	return taken, nil
 }
 
-// startMinConfidence is C_min where the model of learn.start tagged: that of BOOT for frequency divergence.
+// startMinConfidence is C_min if the model of learn.start tagged the notes: that of BOOT for frequency divergence.
 const startMinConfidence = 0.5
 
 // minConfidence is C_min for the model at hand.
@@ -112,8 +112,8 @@ func (w *turning) poolSteps() ([]pipeline.Step, error) {
 	return append(steps, choose.New(choose.Options{WithoutSpans: true, Workers: w.of.cfg.Workers()})), nil
 }
 
-// taughtSteps are the stages from notes to the tags that are learned from: what the whole pipeline makes of them. To the tags of the
-// model alone all that patterns, rules and lists find would be no name.
+// taughtSteps returns the stages from notes to training tags, which include the whole pipeline. With the tags of the
+// model alone, everything that patterns, rules and lists find would be tagged as no name.
 func (l *learning) taughtSteps(m *flow.Model) ([]pipeline.Step, error) {
 	p := flow.With(l.cfg, m)
 	steps := []pipeline.Step{flow.Tokenized(l.cfg), p.Tagged()}
@@ -137,7 +137,7 @@ type pool struct {
 	pick           []int
 }
 
-// fresh tells whether a note is one to learn from: no person has labelled it.
+// fresh reports whether no person has labelled the note.
 func (p *pool) fresh(id []byte) bool {
 	_, asked := p.turning.of.asked[string(id)]
 	if asked || p.turning.of.known[string(id)] || p.known[xxh3.Hash(id)] {
@@ -180,7 +180,7 @@ func (p *pool) confidence() []report.Bin {
 	return report.Bins(func(k int) int64 { return p.histogram[k] })
 }
 
-// candidates tags a source and writes what is at least so sure.
+// candidates tags a source and writes the notes with at least the minimal confidence.
 func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, progress *console.Progress) error {
 	file, err := w.draft.Create(name)
 	if err != nil {
@@ -227,8 +227,8 @@ func (w *turning) take(ctx context.Context, p *pool) error {
 	return nil
 }
 
-// sound leaves out the records of notes in which a word stands outside spans that is mostly in spans elsewhere in the slice: it was
-// probably missed, and would teach that it is no name.
+// sound drops notes with a word outside of spans that is mostly in spans elsewhere in the slice: it was probably
+// missed.
 func (w *turning) sound(ctx context.Context, p *pool) (sound []choose.Record, err error) {
 	k := 0
 	err = w.eachTagged(ctx, candidatesName, func(b *pipeline.Batch) error {
@@ -245,12 +245,12 @@ func (w *turning) sound(ctx context.Context, p *pool) (sound []choose.Record, er
 	return sound, err
 }
 
-// leftOut is the share of the least sure spans of each category, and of notes without any, that is left out where
-// choose.min_confidence would leave out more: one threshold for all takes the categories that are easy.
+// leftOut is the share of the least confident spans of each category, and of notes without spans, that is dropped where
+// choose.min_confidence would drop more. A single threshold selects only the easy categories.
 const leftOut = 0.25
 
-// selector makes the choice among the records of a slice. What is taken has the proportions that were found in the slice, sure or not:
-// of classes, of their lengths, of notes without spans, which come to k notes with spans.
+// selector chooses among the records of a slice. The selected notes have the proportions of all spans found in the
+// slice: of classes, of their lengths, and of notes without spans.
 func (w *turning) selector(records []choose.Record) (*selection.Selector, error) {
 	c, set := *w.of.cfg, w.of.tagSet
 	c.Choose.MinConfidence = w.minConfidence()
@@ -312,7 +312,7 @@ func (w *turning) eachTagged(ctx context.Context, name string, do func(*pipeline
 // mostNotes is how many notes of the archive the training set holds: so many short notes train within 2 GiB.
 const mostNotes = 100_000
 
-// bound leaves out the first groups while there are too many notes.
+// bound drops the earliest groups while the training set is too large.
 func (w *turning) bound() {
 	n := 0
 	for _, g := range w.record.Groups {

@@ -23,18 +23,19 @@ import (
 //	turn-07        learned from all labelled notes and answers
 //	fold-02/turn-07 learned from all but those of fold 2, and judged on these
 
-// deal deals ids out to the folds, in the order of their hashes: folds are even, and sets that come later change none before.
+// deal assigns ids to folds in the order of their hashes, so that folds are even and later sets do not change earlier
+// assignments.
 func (l *learning) deal(ids []string) {
 	for i, id := range flow.ByHash(slices.Clone(ids), seed) {
 		l.foldOf[id] = i % folds
 	}
 }
 
-// enough is how many answers judge alone: they are notes of the archive, and labelled notes may be of another kind. Fewer
-// are judged on beside the labelled notes.
+// enough is the number of answers from which only answers are used for judging, because they come from the archive and
+// other labelled notes may be of another kind.
 const enough = 50
 
-// divide gives every fold the notes that it learns from and those that it judges on.
+// divide sets the training notes and the judging notes of every fold.
 func (l *learning) divide() {
 	if len(l.dev.Paths) > 0 || len(l.foldOf) < folds {
 		return
@@ -81,7 +82,7 @@ func (l *learning) split(all *flow.Labelled, ids []string) (in, out flow.Labelle
 	return in, out
 }
 
-// whole is the learning whose fold this is, or itself.
+// whole returns the learning that this fold belongs to, or itself.
 func (l *learning) whole() *learning {
 	if l.parent != nil {
 		return l.parent
@@ -89,7 +90,8 @@ func (l *learning) whole() *learning {
 	return l
 }
 
-// judges returns the learnings whose models are scored: the folds, each on its notes, or learning itself on the validation notes.
+// judges returns the learnings whose models are scored: the folds, each on its own notes, or the learning itself on the
+// validation notes.
 func (l *learning) judges() []*learning {
 	if len(l.folds) > 0 {
 		return l.folds
@@ -110,7 +112,7 @@ func (w *turning) crossFit(ctx context.Context) error {
 	return nil
 }
 
-// follow does a turn of the whole in a fold, unless it was done.
+// follow runs a turn of the whole learning in a fold, unless it was run before.
 func (l *learning) follow(ctx context.Context, w *turning) error {
 	if err := l.catchUp(w.record); err != nil || len(l.turns) > w.record.Number {
 		return err
@@ -143,7 +145,8 @@ func (l *learning) load(n int) error {
 	return nil
 }
 
-// catchUp reads the turns of a fold up to one of the whole, if it is there. One that was done before there were other answers goes.
+// catchUp reads the turns of a fold up to one of the whole learning. A turn made before there were other answers is
+// removed.
 func (l *learning) catchUp(now *turns.Turn) error {
 	if err := l.load(now.Number); err != nil || len(l.turns) > now.Number {
 		return err
@@ -163,7 +166,7 @@ func (l *learning) catchUp(now *turns.Turn) error {
 	return nil
 }
 
-// place is the folder of a turn.
+// place returns the folder of a turn.
 func (l *learning) place(t *turns.Turn) string {
 	if l.parent != nil && slices.Contains(l.parent.turns, t) {
 		return filepath.Join(l.parent.out, t.Name())
@@ -183,7 +186,7 @@ func lent(groups []turns.Group) []turns.Group {
 	return groups
 }
 
-// chooseFold is choose in a fold. Where the teacher is that of the whole, so is what it found.
+// chooseFold is choose in a fold. If the teacher is that of the whole learning, so are the notes that it selected.
 func (w *turning) chooseFold(ctx context.Context) error {
 	if !slices.Contains(w.of.parent.turns, w.of.last()) {
 		return w.choose(ctx)
@@ -192,8 +195,8 @@ func (w *turning) chooseFold(ctx context.Context) error {
 	return nil
 }
 
-// shipped is the turn whose model is in use before turn n, and the model: that of a fold has learned what the one in
-// use has, without the fold.
+// shipped returns the turn whose model is in use before turn n, and the model; in a fold, the model trained on the same
+// notes without the fold's.
 func (l *learning) shipped(n int) (*turns.Turn, *turns.Base) {
 	in := l.whole().inUseBefore(n)
 	ships := in.Ships()
@@ -210,7 +213,7 @@ func (l *learning) shipped(n int) (*turns.Turn, *turns.Base) {
 	return t, &turns.Base{File: ships.File, Groups: t.Groups}
 }
 
-// scored tags the notes that models are judged on, each judge's with its model, and scores them.
+// scored tags the judging notes of each judge with its model and scores them.
 func (l *learning) scored(ctx context.Context, pick picked) (*score.Scorer, error) {
 	s := score.New(score.Options{Map: l.toSet})
 	for _, judge := range l.judges() {
@@ -235,8 +238,8 @@ func (w *turning) newest(judge *learning) (*flow.Model, error) {
 	return judge.opened(judge.turns[w.record.Number], modelName)
 }
 
-// before is the model that the gate protects, as a judge has it: the one in use, or what it learned from once more with the
-// answers that came since.
+// before returns the model that the turn is compared with, for a judge: the one in use, or the same trained again with
+// the answers since.
 func (w *turning) before(judge *learning) (*flow.Model, error) {
 	switch {
 	case w.record.Protected() && judge == w.of && w.protected != nil:

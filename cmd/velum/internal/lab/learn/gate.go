@@ -10,10 +10,9 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// judge scores the model of the turn, and decides whether it takes the place of the one in use. Both tag the same notes; all
-// differences are judged by their intervals, paired by note, so a few notes decide nothing: see turns.Judgment. What people have
-// answered since the one in use is in both: see base. A model that was given and that learning cannot train again is compared as it
-// is.
+// judge scores the model of the turn and decides whether it replaces the one in use. Both tag the same notes, and all
+// differences are judged by intervals paired by note, so that a few notes decide nothing (see turns.Judgment). Both
+// models include the new answers (see base). A given model that cannot be trained again is compared unchanged.
 func (t *turning) judge(ctx context.Context) error {
 	if !t.of.measured() {
 		t.record.Decide() // nothing was compared: the newest one is in use
@@ -53,17 +52,17 @@ func (t *turning) compare(ctx context.Context, now *score.Scorer) error {
 // picked gives the model by which a judge tags its notes.
 type picked = func(judge *learning) (*flow.Model, error)
 
-// sameAgain tells whether the turn learned from what the model in use has, and from new answers: there is nothing else that
-// could have them.
+// sameAgain reports whether the turn was trained on the same notes as the model in use plus new answers, so that no
+// second candidate is needed.
 func (t *turning) sameAgain() bool {
 	in, ships := t.of.shipped(t.record.Number)
 	return in.Answers < t.record.Answers && !t.untrained(in) && slices.Equal(ships.Groups, t.record.Groups)
 }
 
-// untrained tells whether the model of a turn was given: learning cannot train it again.
+// untrained reports whether the model of a turn was given by the user and cannot be trained again.
 func (t *turning) untrained(in *turns.Turn) bool { return in.Number == 0 && t.of.cfg.Learn.Start != "" }
 
-// again tells whether what the model in use learned from is to be trained once more, with answers that came since.
+// again reports whether the model in use is to be trained again with the answers since.
 func (t *turning) again() bool {
 	if t.whole != nil {
 		return t.whole.again()
@@ -75,8 +74,8 @@ func (t *turning) again() bool {
 	return in.Answers < t.record.Answers && !t.untrained(in) && !t.sameAgain()
 }
 
-// base trains what the model in use learned from once more, with the answers that came since. It goes into use if the turn's
-// model does not pass the gate: a person's answers count as labelled notes, whatever the archive is worth.
+// base trains the model in use again, on its own training set and the answers since. It goes into use if the turn's
+// model does not pass the gate, so that no answer is lost.
 func (t *turning) base(ctx context.Context) error {
 	_, ships := t.of.shipped(t.record.Number)
 	f, err := t.fit(ctx, baseName, ships.Groups)

@@ -49,11 +49,11 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 	return errors.Join(learnLocked(ctx, c, cfg, f), lock.Close())
 }
 
-// seed is that of all that is drawn: folds, questions, the gate's bootstrap. The slices have the order of the archive.
+// seed seeds all random draws: folds, questions, and the bootstrap of the gate. Slices follow the order of the archive.
 const seed = 1
 
-// folds are what all labelled notes and answers are dealt out to where no validation notes are named: every fold is judged by
-// models that learned from the others alone, teachers too, and the model in use learns from all.
+// folds is the number of folds for cross-fitting if no validation notes are given: each fold is judged by models, and
+// teachers, that were trained on the others only; the model in use is trained on all.
 const folds = 5
 
 const lockName = "_LOCK" // held while learning goes on; a kill leaves it
@@ -186,8 +186,8 @@ func (l *learning) scan(ctx context.Context) (err error) {
 	return nil
 }
 
-// patience is how many turns without a higher F1 end learning, counted from the first turn that learned: a CRF drops at the first turn
-// below its supervised score, and recovers (BOOT).
+// patience is the number of turns without a higher F1 that ends learning, counted from the first trained turn: a CRF
+// drops below its supervised score in the first turn and recovers (BOOT).
 const patience = 3
 
 // finished tells whether learning is at its end: all turns done, no better for
@@ -212,8 +212,7 @@ func (l *learning) finished() bool {
 	return !l.cfg.Learn.Again && last.Slice.To >= l.archive.Rows()
 }
 
-// since returns the turn from which patience counts: the first one that
-// learned, or that had the latest answers of a person.
+// since returns the turn from which patience counts: the first trained one, or the one with the latest answers.
 func (l *learning) since() int {
 	n := l.last().Number
 	for n > 1 && l.turns[n-1].Answers == l.last().Answers {
@@ -224,10 +223,11 @@ func (l *learning) since() int {
 
 func (l *learning) last() *turns.Turn { return l.turns[len(l.turns)-1] }
 
-// measured tells whether there are notes to judge on.
+// measured reports whether there are notes to judge on.
 func (l *learning) measured() bool { return len(l.dev.Paths) > 0 || len(l.folds) > 0 }
 
-// comparable is the first turn whose scores are on the same notes as those of the last one: answers are judged on too.
+// comparable returns the first turn whose scores are on the same notes as those of the last one, because new answers
+// are added to the judging notes.
 func (l *learning) comparable() int {
 	n := len(l.turns) - 1
 	for n > 0 && (len(l.dev.Paths) > 0 || l.turns[n-1].Answers == l.last().Answers && l.turns[n-1].Validation.Notes > 0) {
@@ -236,8 +236,8 @@ func (l *learning) comparable() int {
 	return n
 }
 
-// unmeasuredTurns are those that an archive teaches where nobody has labelled anything: two took a dictionary from .834 to .893
-// strict F1 (BENCHMARKS.md); a third was not measured.
+// unmeasuredTurns is the number of turns without any labelled note: two took a dictionary from .834 to .893 strict F1
+// (BENCHMARKS.md); a third was not measured.
 const unmeasuredTurns = 2
 
 // unmeasuredEnd tells whether learning from itself ends because nothing measures it. A model that learned from labelled notes
@@ -250,11 +250,8 @@ func (l *learning) unmeasuredEnd() bool {
 	return l.last().Number >= unmeasuredTurns || l.last().Number == 0 && known && kind.Learns
 }
 
-// best returns the turn with the highest F1 on the notes that are judged on, the
-// first of equals, among those from a turn on; the last one if there are no such
-// notes. Patience counts from turn 1: a CRF
-// drops at the first turn below its supervised score, and recovers, as
-// BOOT's curves do.
+// best returns the turn with the highest F1 on the judging notes, from a given turn on, the first of equals; the last
+// turn if there are no such notes.
 func (l *learning) best(from int) *turns.Turn {
 	if !l.measured() {
 		return l.last()

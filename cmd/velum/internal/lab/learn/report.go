@@ -36,8 +36,7 @@ func (l *learning) learned() *turns.Report {
 	return r
 }
 
-// wideEnds is the width of an interval of F1 from which on it is said: no gain of
-// self-learning is as large.
+// wideEnds is the width of an F1 interval from which the report warns: no gain of self-learning is as large.
 const wideEnds = 0.1
 
 // remark says what is to be thought of the figures.

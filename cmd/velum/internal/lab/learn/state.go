@@ -26,13 +26,13 @@ const (
 	selectedName = "selected.parquet"
 )
 
-// notShaping are the options of learning that change no turn, only how many
-// there are and where things stand. Inputs count by content.
+// notShaping lists the options of learning that change no turn, only their number and the places of files. Inputs count
+// by content.
 var notShaping = []string{
 	"learn.in", "learn.gold", "learn.dev", "learn.turns",
 }
 
-// digest names everything that shapes a turn, besides the turn before.
+// digest returns the digest of everything that determines a turn besides the turn before.
 func (l *learning) digest() (string, error) {
 	h := sha256.New()
 	base, err := l.cfg.Hash()
@@ -121,8 +121,8 @@ func (l *learning) opened(t *turns.Turn, name string) (*flow.Model, error) {
 	return l.parsed(path, data)
 }
 
-// parsed makes a model of the bytes of its file. All models of learning are made here, those that were trained a moment ago too:
-// the sums of a model in memory have another order than those of its file, and a start after a kill would come to other digits.
+// parsed decodes a model file. All models of learning pass through it, even just-trained ones, because sums in a
+// trained model have another order than in its file, and a restarted command would get other digits.
 func (l *learning) parsed(name string, data []byte) (*flow.Model, error) {
 	m, err := flow.ParseModel(name, data, l.cfg)
 	if err == nil {
@@ -151,8 +151,7 @@ func seal(draft *durable.Draft, t *turns.Turn) error {
 	return err
 }
 
-// settle brings what follows from the turns up to date, after a turn or a
-// start: the promoted model and the report.
+// settle updates what follows from the turns: the promoted model and the report.
 func (l *learning) settle() error {
 	if in := l.inUse(); in.InUse() {
 		if err := l.promoteTurn(in); err != nil {
@@ -162,7 +161,8 @@ func (l *learning) settle() error {
 	return l.report()
 }
 
-// promoteTurn puts the model of a turn into use, unless it is. It says no time: the folder is the same whenever that is done.
+// promoteTurn puts the model of a turn into use. It records no time, so that the folder is the same whenever it is
+// done.
 func (l *learning) promoteTurn(t *turns.Turn) error {
 	data, err := os.ReadFile(filepath.Join(l.out, t.Name(), t.Ships().File))
 	if err != nil {

@@ -49,7 +49,7 @@ func (l *learning) turnOf(ctx context.Context, whole *turning) error {
 	return err
 }
 
-// turning is a turn that is being done.
+// turning is a turn in progress.
 type turning struct {
 	of        *learning
 	whole     *turning // whose fold does it; nil
@@ -118,8 +118,8 @@ func (l *learning) kind(n int) string {
 	return kinds[min(n, len(kinds)-1)]
 }
 
-// init is the model at whose weights a model of a kind begins in the turn: the same of the turn before, or, of what the gate
-// protects, the one in use; a network that none came before begins at that of learn.start. It is "" if there is none.
+// init returns the model from whose weights training starts: the model of the same kind in the turn before or, for a
+// second candidate, the one in use; the first network starts from that in learn.start; "" if there is none.
 func (w *turning) init(kind, name string) string {
 	if w.record.Number == 0 {
 		return ""
@@ -176,9 +176,8 @@ func (w *turning) fit(ctx context.Context, name string, groups []turns.Group) (*
 	return &fit{m, all}, err
 }
 
-// together makes one model of members, as ensemble.mode says. What that takes
-// from notes it takes from the validation notes, for the members know the
-// others; without any, from the labelled ones.
+// together combines members to one model as ensemble.mode says. Measurements are taken on the validation notes, which
+// the members have not seen, or, without any, on the labelled notes.
 func (w *turning) together(ctx context.Context, c *option.Config, name string) (*flow.Model, error) {
 	t := w.training(c, ensemble.Kind, name)
 	if err := t.Prepare(); err != nil {

@@ -27,8 +27,8 @@ type evening struct {
 	Random  *scores `json:"random,omitempty"` // the same of the notes that were drawn at random
 }
 
-// scores say how good a model was on notes that it had not learned from: answers are compared with
-// what it had said when it asked, before it learned from them.
+// scores holds the quality of a model on notes that it was not trained on: the answers are compared with the spans that
+// it had shown with the questions.
 type scores struct {
 	Notes    int     `json:"notes"`
 	Gold     int64   `json:"identifiers"`
@@ -43,10 +43,9 @@ func (m *month) questions(k int) string {
 
 func (m *month) answers(k int) string { return m.at(fmt.Sprintf("answers-%02d.jsonl", k+1)) }
 
-// take takes up what people have decided since the last start, whichever evening it was asked, and
-// does a turn with it. Learning is always asked: it ends what a kill left half done, and does nothing else. Before
-// the turn it is written down into which folder the answers go: a start
-// after a kill sees whether they got there.
+// take reads the answers since the last start, for questions of any evening, and runs a turn with them. Learning is
+// always called, because it also completes what a kill interrupted. The folder of the answers is recorded before the
+// turn, so that a start after a kill sees whether they were copied.
 func (m *month) take(ctx context.Context) error {
 	into := fmt.Sprintf("answers-%02d", len(turns.Folders(m.at(learnedName), "answers", 1))+1)
 	var fresh []string
@@ -93,7 +92,7 @@ func (m *month) exported(ctx context.Context, k int) (string, error) {
 	return answers.SHA256, err
 }
 
-// compare measures what was said of the notes of an evening by what was answered.
+// compare scores the spans shown with an evening's questions against the answers.
 func (m *month) compare(ctx context.Context, k int) (err error) {
 	e := &m.state.Evenings[k]
 	random, err := m.random(k)
@@ -112,7 +111,7 @@ func (m *month) compare(ctx context.Context, k int) (err error) {
 	return err
 }
 
-// random are the ids of an evening's notes that were drawn at random.
+// random returns the ids of an evening's notes that were drawn at random.
 func (m *month) random(k int) (map[string]bool, error) {
 	asked, err := turns.ReadQuestions(filepath.Join(filepath.Dir(m.questions(k)), turns.AskedName))
 	if err != nil {

@@ -60,7 +60,7 @@ func (m *month) judged() error {
 	return nil
 }
 
-// secondsANote is the time of a question that is expected before anybody has answered one.
+// secondsANote is the assumed time per question before any was answered.
 const secondsANote = 12
 
 // print says what was done, what it cost, and the command that comes next.
@@ -86,8 +86,7 @@ func (m *month) print() error {
 	return err
 }
 
-// next are the commands that come next. The one of the coming months goes on with what was told how the archive is
-// read and masked.
+// next returns the next commands. The command for later months repeats the options for reading and masking.
 func (m *month) next() (all []string) {
 	config := ""
 	if !m.Own {
@@ -168,7 +167,7 @@ func (s *scores) String() string {
 	return fmt.Sprintf("of %d identifiers in %d notes %d had been masked, strict F1 %.3f", s.Gold, s.Notes, s.Masked, s.StrictF1)
 }
 
-// in is how long answers took; nothing where they were not given on the page.
+// in formats how long the answers took; "" if they were not given on the page.
 func in(seconds int64) string {
 	if seconds == 0 {
 		return ""

@@ -61,7 +61,7 @@ const (
 	stateSchema = "velum.start/1"
 )
 
-// month is one start.
+// month is one call of `velum start`.
 type month struct {
 	*console.Console
 	*Options
@@ -133,7 +133,7 @@ func (m *month) save() error {
 	return durable.WriteFile(nil, m.at(stateName), data)
 }
 
-// evening is one call: answers, a turn, the masked month, questions.
+// evening does the work of one call: answers, a turn, the masked month, questions.
 func (m *month) evening(ctx context.Context) error {
 	if err := m.asked(); err != nil { // and whose the folder is, before anything else stands there
 		return err
@@ -153,7 +153,7 @@ func (m *month) evening(ctx context.Context) error {
 	return m.print()
 }
 
-// quiet is the console for rooms whose own words would be too many: they show how far they are, and log warnings alone.
+// quiet returns a console for the called packages that shows only progress and warnings.
 func (m *month) quiet() *console.Console {
 	c := &console.Console{In: m.Console.In, Out: io.Discard, Errs: m.Errs, Env: m.Env, Version: m.Version, Quiet: !m.Verbose, NoColor: m.NoColor, Verbose: m.Verbose, JSON: m.JSON}
 	c.StartLog()
@@ -198,8 +198,8 @@ func (m *month) propose(ctx context.Context, file string) error {
 	return durable.WriteFile(nil, file, data)
 }
 
-// first is the model that the first questions and the first masked month are made with: that of the
-// configuration, or one of lists and of how often the archive has their words.
+// first returns the first model: that of the configuration, or one made of lists and the frequencies of their words in
+// the archive.
 func (m *month) first(ctx context.Context) (string, error) {
 	if len(m.Lists) == 0 {
 		return m.cfg.Tag.Model, m.sameFirst()
@@ -218,7 +218,7 @@ func (m *month) first(ctx context.Context) (string, error) {
 	return out, train.Train(ctx, m.quiet(), m.cfg, o)
 }
 
-// sameFirst says that a model comes too late where the first turn has another. A name that is none is refused all the same.
+// sameFirst returns an error if a model is named after the first turn used another one, or if the name is unknown.
 func (m *month) sameFirst() error {
 	data, err := flow.ModelData(m.cfg.Tag.Model)
 	if err != nil || !m.cfg.Given("tag.model") || m.warned {

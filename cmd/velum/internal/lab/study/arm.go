@@ -12,8 +12,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// arm is one side of a comparison: a kind of tagger with its options, or a model that there is
-// already, which learns nothing.
+// arm is one of the compared systems: a kind of tagger with its options, or an existing model, which is not trained.
 type arm struct {
 	name     string
 	kind     string
@@ -49,7 +48,7 @@ func (s *study) with(a *arm, settings []string) (*arm, error) {
 	return n, s.trainable(n)
 }
 
-// trainable tells what cannot be trained, before hours of trials.
+// trainable returns an error for an arm that cannot be trained, before hours of trials.
 func (s *study) trainable(a *arm) error {
 	if !a.learns {
 		return nil

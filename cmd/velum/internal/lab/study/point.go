@@ -97,9 +97,9 @@ type Difference struct {
 	Holm       float64    `json:"holm"`
 }
 
-// point puts trials of an arm together. keep chooses among their notes, by the number
-// in the corpus and the confidence; nil takes all. Trials of all points that are
-// compared have the same test notes in the same order, so rows are the same groups.
+// point combines the trials of an arm. keep selects notes by their index in the corpus and their confidence; nil takes
+// all. The trials of all compared points have the same test notes in the same order, so that equal rows are equal
+// groups.
 func (s *study) point(a *arm, at string, trials []*trial, keep func(note int, conf float32) bool) *Point {
 	p := &Point{Kind: a.name, At: at, Trials: len(trials)}
 	p.scorer = score.New(score.Options{Beta: s.Beta, Draws: s.Draws, Seed: uint64(s.Seed)})
@@ -217,7 +217,7 @@ func (s *study) pairs(p *Part) error {
 	return nil
 }
 
-// against tests points against those of the same kind and notes that are a base.
+// against tests points against the base points of the same kind and notes.
 func (s *study) against(p *Part, isBase func(*Point) bool) error {
 	for _, base := range p.Points {
 		for _, a := range p.Points {
@@ -235,8 +235,8 @@ func (s *study) against(p *Part, isBase func(*Point) bool) error {
 	return nil
 }
 
-// adjust sets what probabilities of chance count among all pairs: the smallest as
-// often as there are pairs, the next one time less, and none less than one before.
+// adjust computes Holm's corrected p-values over all pairs: the smallest p-value is multiplied by the number of pairs,
+// the next by one less, and so on, and none is lower than one before.
 func adjust(all []*Pair) {
 	for _, of := range []func(*Pair) *Difference{func(p *Pair) *Difference { return &p.F1 }, func(p *Pair) *Difference { return &p.Masked }} {
 		order := slices.Clone(all)

@@ -76,7 +76,7 @@ func of(a *arm, splits []split, without ...string) (trials []*trial) {
 	return trials
 }
 
-// cell is a point that is to be made: an arm in one place, its trials, and which of their notes count there; nil: all.
+// cell is a point to be computed: an arm in one place, its trials, and the notes that count; nil means all.
 type cell struct {
 	arm    *arm
 	at, on string
@@ -92,8 +92,8 @@ func (s *study) inSplits(splits []split) (cells []cell) {
 	return cells
 }
 
-// table does the trials of all cells and makes their points. Trials of one split come after one another, so
-// that the time that is left is reckoned from all kinds early.
+// table runs the trials of all cells and makes their points. Trials of one split follow each other, so that the
+// remaining time is soon estimated from all kinds.
 func (s *study) table(ctx context.Context, varied string, folds int, cells []cell) (*Part, error) {
 	var order []*trial
 	for k, n := 0, -1; n < len(order); k++ {
@@ -298,10 +298,8 @@ const (
 	pickedElsewhere = "The setting that was taken was picked by the same scores that are shown for it, so its figure is a little too good: among many, one is best by luck. Expect the figure of \"picked by the other folds\": there each fold is measured with the setting that was best in the other folds."
 )
 
-// fair returns the gain of picking among the settings of an arm: each fold with the setting
-// whose F_β is best in all other folds. It costs no training, and no note is scored by a
-// choice that it had part in (the models that are compared for it learned from it, as
-// all models outside its fold do). There is none of one fold.
+// fair returns the score with the best setting chosen without the scored notes: each fold is scored with the setting
+// whose F_β is best in all other folds. It needs no further training. With a single fold there is none.
 func (s *study) fair(a *arm, tried []cell) *Point {
 	folds := len(tried[0].trials)
 	if folds < 2 {

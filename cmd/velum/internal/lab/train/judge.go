@@ -48,9 +48,8 @@ func (t *Training) judge(ctx context.Context, m *flow.Model) error {
 	return nil
 }
 
-// lend gives a model the scores and the recall dial of one that was made in the
-// same way from fewer notes: what ships is trained on the development notes too,
-// and no score on those would be worth anything.
+// lend copies the scores and the recall dial of a model that was made in the same way from fewer notes. A model that
+// ships is trained on the development notes, too, so scores on them would be meaningless.
 func (t *Training) lend(m *flow.Model) error {
 	from, err := flow.OpenWeights(t.Options.Scores, t.cfg)
 	if err != nil {
@@ -65,9 +64,8 @@ func (t *Training) lend(m *flow.Model) error {
 	return nil
 }
 
-// biases are the settings of the recall dial that are tried. Scores are log
-// odds: 1 makes O 2.7 times less likely at every token. Beyond 10 nearly
-// everything is masked.
+// biases lists the settings of the recall dial that are tried. Scores are log odds: a bias of 1 makes O 2.7 times less
+// likely at every token. Beyond 10 nearly everything is masked.
 var biases = []float32{0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10}
 
 // dial measures masking recall by entity, and precision, at each bias. A

@@ -16,12 +16,12 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// fewOfSource: sources of fewer notes are counted with the others of their file,
-// for what is said of a source is a mean over its notes.
+// fewOfSource is the number of notes below which sources are merged with the others of their file, because means over
+// few notes are not meaningful.
 const fewOfSource = 30
 
-// calibrate learns what the model's confidences are worth: of notes that models
-// made like it, which have not seen them, were asked about.
+// calibrate fits the calibration of the model's confidences on notes tagged by models that were made in the same way
+// and have not seen them.
 func (t *Training) calibrate(ctx context.Context, m *flow.Model) error {
 	var by *regexp.Regexp
 	if t.Options.Source != "" {

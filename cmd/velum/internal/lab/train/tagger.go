@@ -160,9 +160,8 @@ func (t *Training) template(m *Materials) error {
 	return t.Options.Lookups.fill(&m.Resources, m.Template, from...)
 }
 
-// starts returns the resources of the model to begin with, and of the embedded
-// models that have the template's name and the profile's: their clusters serve
-// whoever gives none, also a template in a file.
+// starts returns the resources of the initial model, and of the embedded models with the same template or profile.
+// Their clusters are used if the options give none.
 func (t *Training) starts() (from []features.Resources, err error) {
 	names := []string{t.Options.Init, t.cfg.Train.Template, t.cfg.Profile}
 	for k, name := range names {
@@ -259,8 +258,8 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 	return flow.Made(t.Options.Out, trained)
 }
 
-// initial opens the model to begin with: of several that tag together the last of
-// the kind, so that what ships can be tuned to notes of the house (INV §4.3.6).
+// initial opens the model from which training starts: of an ensemble, the last member of the trained kind, so that an
+// embedded model can be tuned to the institution's notes (INV §4.3.6).
 func (t *Training) initial() (*flow.Model, error) {
 	from, err := flow.OpenWeights(t.Options.Init, t.cfg)
 	if err != nil {
