@@ -34,7 +34,7 @@ func main() {
 	os.Exit(int(start(os.Args[1:], os.Stdout, errs, os.Environ())))
 }
 
-// start is main without the process around it.
+// start is main without process-wide setup, for tests.
 func start(args []string, out, errs io.Writer, env []string) exit.Code {
 	return newApp(out, errs, env).run(args)
 }
@@ -68,7 +68,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 	return err
 }
 
-// resumes tells whether c, stopped and started again, goes on where it stopped: all others begin anew.
+// resumes reports whether the command continues where it stopped when it is started again; other commands begin from
+// the start.
 func resumes(c *cobra.Command) bool {
 	stream := c.Name() == "mask" && c.Flags().NArg() > 0 // velum mask - -
 	return !stream && slices.Contains([]string{"run", "mask", "learn", "review", "start", "study"}, c.Name())

@@ -13,8 +13,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// wholeFlags name files that are read whole, and how large they may be: models
-// have at most a gigabyte, texts that people write much less.
+// wholeFlags lists the flags that name files which are read as a whole, with their largest size: a gigabyte for models,
+// much less for texts.
 var wholeFlags = map[string]int64{"guideline": option.MaxNamed, "rules": option.MaxNamed, "morph": 4 << 30, "init": 4 << 30, "members": 4 << 30}
 
 // mayRead refuses arguments and values of flags that are devices, or larger than

@@ -38,7 +38,7 @@ import (
 // they are set.
 type verb func(*app) (options any, run func(*cobra.Command) error)
 
-// verbs are all that have something to do. To add a verb, write its section of verbs.txt and name it here.
+// verbs maps every verb to its function. To add a verb, write its section in verbs.txt and add it here.
 var verbs = map[string]verb{
 	"init":                  configured(propose.Run),
 	"run":                   masking(masksOrShards),
@@ -85,7 +85,7 @@ var verbs = map[string]verb{
 	"prove usefulness":      configured(score.Usefulness),
 }
 
-// loading is a verb that loads the configuration itself.
+// loading makes a verb that loads the configuration itself.
 func loading[F any](do func(context.Context, *console.Console, func() (*option.Config, error), *F) error) verb {
 	return func(a *app) (any, func(*cobra.Command) error) {
 		f := new(F)
@@ -93,7 +93,7 @@ func loading[F any](do func(context.Context, *console.Console, func() (*option.C
 	}
 }
 
-// configured is a verb that takes the configuration.
+// configured makes a verb that receives the loaded configuration.
 func configured[F any](do func(context.Context, *console.Console, *option.Config, *F) error) verb {
 	return loading(func(ctx context.Context, c *console.Console, load func() (*option.Config, error), f *F) error {
 		cfg, err := load()
@@ -104,14 +104,14 @@ func configured[F any](do func(context.Context, *console.Console, *option.Config
 	})
 }
 
-// plain is a verb that asks for no configuration.
+// plain makes a verb that needs no configuration.
 func plain[F any](do func(context.Context, *console.Console, *F) error) verb {
 	return loading(func(ctx context.Context, c *console.Console, _ func() (*option.Config, error), f *F) error {
 		return do(ctx, c, f)
 	})
 }
 
-// masking is one that writes an output.
+// masking makes a verb that writes an output tree.
 func masking(do func(a *app, c *cobra.Command, f *run.Options) error) verb {
 	return func(a *app) (any, func(*cobra.Command) error) {
 		f := &run.Options{Spoil: a.spoil, Disk: a.disk}
@@ -268,7 +268,7 @@ func prints(_ context.Context, c *console.Console, load func() (*option.Config, 
 	return cfg.Print(c.Out, f.Reasons)
 }
 
-// sample is what reading a sample proves, and where that is kept.
+// sample implements `velum prove sample`: what reading a sample proves, and its record in the audit log.
 type sample struct {
 	proof.Leaks
 	Dir     string

@@ -12,15 +12,14 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// writingFlags name what a verb writes, whatever the verb is. The trees of run, mask
-// and forget are looked at by package commit, which knows when they are its own.
+// writingFlags lists the flags that name output files of any verb. The trees of run, mask and forget are checked by
+// package commit, which recognizes its own.
 var writingFlags = []string{"out", "errors", "list", "questions", "work", "metrics", "private-metrics", "audit-log", "models"}
 
 // writesArgs marks a command whose arguments are what it writes.
 const writesArgs = "writes arguments"
 
-// mayWrite asks whose the places are that a command would write, before it does
-// anything: nothing is put into the output of a run but by a run.
+// mayWrite checks, before a command does anything, that it would not write into the output of a run.
 func mayWrite(c *cobra.Command, args []string) error {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {

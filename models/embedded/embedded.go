@@ -19,8 +19,8 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 )
 
-// Each file is a variable of its own, so that a model is read where it lies in the
-// program: embed.FS makes a copy, of which a run of one note is half.
+// Each file is a variable of its own, so that a model is read in place; embed.FS makes a copy, which is half the time
+// of a run of one note.
 var (
 	//go:embed cascade.velum
 	cascade []byte

@@ -34,8 +34,7 @@ func NIE(first byte, digits int) (number int, ok bool) {
 	return digits, true
 }
 
-// controls are the checks by name. A value comes as its ASCII letters and digits
-// alone, letters as capitals.
+// controls maps names to checks. A check receives the ASCII letters and digits of a value, with letters in upper case.
 var controls = map[string]func(value []byte) bool{
 	"luhn": func(v []byte) bool { d := digitsOf(v); return len(d) > 1 && Luhn(d) },
 	"dni":  dni,

@@ -9,7 +9,7 @@ type Edges struct {
 	first, last int // items of the span
 }
 
-// edgeBytes is how far is looked.
+// edgeBytes is the number of bytes examined on either side of a span.
 const edgeBytes = 40
 
 // GoesOn reports whether the date in text[from:to] continues before or behind the span. Text before floor and from

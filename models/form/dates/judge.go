@@ -15,7 +15,7 @@ import (
 
 const hint = float32(pipeline.HintScore)
 
-// judge.txt says what the dates are worth that were read; see there.
+// judgeFile is judge.txt, the decision tables that score the dates which were parsed.
 //
 //go:embed judge.txt
 var judgeFile string
@@ -208,8 +208,7 @@ func (f *Finder) judgeDayAlone(d *date, i int) (score float32, end int) {
 	return tables["dayAlone"].Decide(f), end
 }
 
-// slip reads what no reading has: a date without signs, 12032014; and slips of
-// the pen.
+// slip parses what no regular form covers: a date without signs, 12032014, and typing errors.
 func (f *Finder) slip(i int) int {
 	d, last, table := noDate, i, "compact"
 	d.a = i
@@ -234,8 +233,7 @@ func (f *Finder) slip(i int) int {
 	return last + 1
 }
 
-// sayings are the conditions of judge.txt that are more than a look at an item. Their items
-// may be absent.
+// sayings maps names in judge.txt to conditions that examine more than one item. Their items may be absent.
 var sayings = map[string]func(f *Finder, i int) bool{
 	"signs": (*Finder).signs, "stops": (*Finder).stops, "measured": (*Finder).measured, "glued": (*Finder).glued,
 	"labelled": (*Finder).labelled, "named": (*Finder).named, "joined": (*Finder).joined, "shares": (*Finder).listed,

@@ -92,7 +92,7 @@ type entry struct {
 	words []word
 }
 
-// known are the words, and what follows is filled with it when the program starts.
+// known maps folded words to their meanings; it and the variables below are filled at program start.
 var (
 	known     cut.Lexicon[entry]
 	lists     = map[list][]string{} // the names of months, weekdays and seasons, and numerals
@@ -208,9 +208,9 @@ func addWord(text string, w word) {
 	e.words = append(e.words, w)
 }
 
-// misspelt returns what a folded word that is not known can be: a full name with a
-// mistake, one character wrong, missing, too many or changed with the next, two in
-// names of eight letters or more; and that name. nil if it is between two names.
+// misspelt returns the meanings of an unknown folded word that is nearly a full name of a month or weekday, and that
+// name: one character wrong, missing, too many or swapped, two in names of eight letters or more. It returns nil if two
+// names are equally near.
 func misspelt(folded []byte) (names []word, name string) {
 	if len(folded) < 4 {
 		return nil, ""

@@ -86,7 +86,7 @@ type Options struct {
 	UTF8  bool // the document was decoded by who read it, whatever character set it names
 }
 
-// about notes an id of the patient: the first one is Patient, the others are Others.
+// about records an id of the patient: the first one is Patient, further ones are Others.
 func (d *Document) about(id []byte) {
 	switch {
 	case len(id) == 0 || bytes.Equal(id, d.Patient):
@@ -118,7 +118,7 @@ type Document struct {
 	known  values  // of persons
 }
 
-// layer is the document (the first), or what is encoded in it as a whole.
+// layer is the document itself (the first layer), or content that is encoded inside of it.
 type layer struct {
 	src    []byte
 	encode func([]byte) []byte // nil: as it is
@@ -138,8 +138,7 @@ type piece struct {
 	changed    bool // by an edit
 }
 
-// typed is a value of which the standard says how it is written. What stands in its
-// place and is not written so would break the document.
+// typed is a value with a prescribed format. A replacement in another format would make the document invalid.
 type typed struct {
 	valid      func(text []byte) bool
 	start, end int    // what is replaced else, in the layer
@@ -163,8 +162,8 @@ func (s *source) raw(i int) int {
 	return int(s.from[i])
 }
 
-// script is how text is written: decode appends the text of raw and, if that is
-// another, for each of its bytes and the end the place in raw.
+// script is an encoding of text inside a layer: decode appends the decoded text of raw and, if that differs from raw,
+// the offset in raw of each of its bytes and of its end.
 type script struct {
 	decode func(raw []byte) (text []byte, from []int32, ok bool)
 	quote  func(dst, text []byte) []byte
@@ -247,7 +246,7 @@ func (d *Document) add(s source, kind Kind, t *typed) {
 	}
 }
 
-// keep notes a code, a number or a link, which stays unless it is a value of a person.
+// keep records a code, a number or a link, which stays unless it is a value of a person.
 func (d *Document) keep(s source, t *typed) { d.kept = append(d.kept, piece{source: s, typed: t}) }
 
 // apart puts a sign between what was added and what follows; a line end stays one.
@@ -303,8 +302,8 @@ func (d *Document) Check(out []byte, edits []Edit) pipeline.Reason {
 	return pipeline.Sound
 }
 
-// reads tells whether a document has the text of d. A piece that is nothing but a sign of
-// what was hidden may be taken for a code.
+// reads reports whether a document has the text of d. A piece that consists of a replacement sign only may be parsed as
+// a code.
 func (d *Document) reads(again *Document) bool {
 	at := 0
 	for i := range again.pieces {
@@ -383,7 +382,7 @@ func Open(doc []byte, o Options) (*Document, pipeline.Reason) {
 	return d, reason
 }
 
-// taken is a document taken apart, in which no value is searched.
+// taken parses a document without searching for the values of its fields.
 func taken(doc []byte, o Options) (*Document, pipeline.Reason) {
 	d := &Document{o: o, layers: []layer{{src: doc}}}
 	if len(doc) > maxDocument {

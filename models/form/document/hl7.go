@@ -291,7 +291,7 @@ func (m *message) words(s source) {
 	m.apart('\n')
 }
 
-// look adds what is looked at: text, or a name that stands alone.
+// look adds a text to be examined, or a name that stands alone.
 func (m *message) look(s source) {
 	if named(s.text) {
 		m.add(s, likeName, nil)
@@ -378,8 +378,8 @@ func (m *message) person(s source, kind Kind, text []byte) {
 	m.add(s, kind, nil)
 }
 
-// suspect adds a component of which nobody knows what it is. It is a name if all its words
-// are of letters and have capitals, and an identifier if it has five digits or more.
+// suspect adds a component of unknown meaning. It is a name if all its words are capitalized letters, and an identifier
+// if it has five or more digits.
 func (m *message) suspect(s source, text []byte) {
 	digits, names, words := 0, 0, 0
 	for word := range bytes.FieldsSeq(text) {

@@ -11,24 +11,24 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// values holds the values that the fields of a document state about persons, folded: small letters and
-// digits without accents and signs. All of the document is searched for them, so that a
-// name that stands in one place is found in the others too, in codes and links as well.
+// values holds the values of persons in the fields of a document, folded to lower-case letters and digits without
+// accents and signs. The whole document is searched for them, so that a name in one field is also found in other
+// places, codes and links.
 type values struct {
 	known map[string]meaning
 	long  map[string][]string // those of at least longValue bytes, by their first ones
 	text  folded
 }
 
-// meaning says of a folded value whose it is, and where it tells.
+// meaning is the kind of person a folded value belongs to, and where it identifies the person.
 type meaning struct {
 	kind    Kind
 	capital bool // it tells where it begins with a capital
 	alone   bool // it tells where a piece of the document is nothing else
 }
 
-// longValue is how many letters and digits a value has that is found within a longer
-// run of them too; most is how many of them are compared at the most.
+// longValue is the length from which a value is also found inside a longer run of letters and digits; most is the
+// number of characters compared at most.
 const longValue, mostValue = 7, 100
 
 // ordinary are the words that are something else than a name as well.
@@ -242,7 +242,7 @@ func (d *Document) search() {
 	slices.SortFunc(d.Fields, func(a, b Field) int { return a.Start - b.Start })
 }
 
-// unstay makes a date of an event, which would stay, one that is masked.
+// unstay marks the date of an event, which would stay, to be masked.
 func (d *Document) unstay(at int) {
 	i, _ := slices.BinarySearchFunc(d.pieces, at, func(p piece, at int) int { return cmp.Compare(p.end, at+1) })
 	if i < len(d.pieces) {

@@ -131,7 +131,7 @@ func (m *markup) tag(rest []byte) bool {
 	return true
 }
 
-// wellFormed tells whether XML is, by a parser of the standard library.
+// wellFormed reports whether XML is well-formed, using the standard library's parser.
 func wellFormed(src []byte) bool {
 	p := xml.NewDecoder(bytes.NewReader(src))
 	p.Entity = xml.HTMLEntity

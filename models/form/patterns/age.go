@@ -77,8 +77,7 @@ func (s ageFinder) quantity(i int) (end, v int) {
 	return s.numeral(i)
 }
 
-// high is the age from which few are as old: a word for years, or for what one
-// turns, is enough.
+// high is the age from which people are rare: after such a number a word for years, or a verb such as cumple, suffices.
 const high = 90
 
 // An interval is a unit of age.

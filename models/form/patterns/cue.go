@@ -68,8 +68,8 @@ const (
 	cueWords   = 3
 )
 
-// neutral words stand between a cue and its value and change nothing: whose it
-// is, prepositions.
+// neutral lists words that may stand between a cue and its value without changing the meaning, such as possessives and
+// prepositions.
 const neutral = filler | person | joins | monthOf | intoDate | lately
 
 // cueFinder finds values behind words that announce them.
@@ -577,8 +577,8 @@ end:
 	return x
 }
 
-// likeDigit tells whether the letter at i was read, or typed, for a digit: it
-// looks like one and stands beside one.
+// likeDigit reports whether the letter at i is probably a misread or mistyped digit: it looks like one and is beside
+// one.
 func (s cueFinder) likeDigit(i int) bool {
 	switch s.Text[i] {
 	case 'O', 'o', 'I', 'l', 'S', 's', 'B', 'Z', 'G', 'i', 'z', 'q', 'D', 'Q':

@@ -159,7 +159,7 @@ func (f *Finder) near(k int) bool {
 	return true
 }
 
-// mark says what word i is to the people of the note.
+// mark classifies word i as strong or weak evidence for a name of the note's people.
 func (f *Finder) mark(i int) {
 	w := &f.words[i]
 	w.mark = unmarked
@@ -212,8 +212,8 @@ func (f *Finder) markExact(i int, form []byte, short bool) bool {
 	return false
 }
 
-// leastEdited is how many letters a word has at least in which an edit is
-// allowed: of shorter ones too many are one edit apart.
+// leastEdited is the least length of a word in which a typing error is allowed, because too many shorter words differ
+// by one edit.
 const leastEdited = 5
 
 // markEdited looks for a name one edit from the word, which must be neither short
@@ -413,7 +413,7 @@ func (f *Finder) birthAt(i, first int, born int32, language pipeline.Language) i
 	return i
 }
 
-// century in days: a year of two digits may be taken for one of this century.
+// century is a century in days: a two-digit year may have been assigned to the wrong one.
 const century = 36525
 
 // numbers finds telephones and other numbers, whatever stands between their
@@ -493,8 +493,7 @@ func (f *Finder) goesOn(a, b int) bool {
 	return a >= 0 && b < len(f.plain) && !isLetter(f.plain[a]) && !isLetter(f.plain[b]) && f.from[b] == f.from[a]+1
 }
 
-// streets are words in front of a street's name; they tell nothing by
-// themselves.
+// streets lists words for kinds of streets, which identify nothing by themselves.
 var streets = locale.Words("people street")
 
 // addresses finds streets by the words of their names, with the number behind,

@@ -313,7 +313,7 @@ type number struct {
 	telephone bool
 }
 
-// readAhead is more than nearly every record has.
+// readAhead is the number of bytes read for a record, more than nearly every record has.
 const readAhead = 512
 
 // errTable says that the file is not what the builder wrote.

@@ -8,10 +8,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// staff are people whose names may stand in any note. Two words of one name side
-// by side tell, an initial beside a surname, and a surname behind a title. One
-// word in which there is an edit is found by the words without one of their
-// letters (SymSpell): those of the note and those of the names meet.
+// staff holds the people whose names may occur in any note. Evidence for a name is two of its words side by side, an
+// initial beside a surname, or a surname after a title. A word with a typing error is found by comparing the word and
+// the names after deleting one letter from each (SymSpell).
 type staff struct {
 	people int
 	words  []string           // folded, each once
@@ -93,7 +92,7 @@ func (b *staffBuilder) done() *staff {
 	return &b.s
 }
 
-// learn notes a word and its forms without a letter.
+// learn adds a word and its forms with one letter deleted.
 func (s *staff) learn(id int32) {
 	word := []byte(s.words[id])
 	note := func(form []byte) {
@@ -117,8 +116,7 @@ func initialOf(letter byte, surname int32) uint64 {
 	return 1<<63 | uint64(letter)<<32 | uint64(uint32(surname))
 }
 
-// candidates appends the words of names that a word of the note is, or is one
-// edit from.
+// candidates appends the words of names that are equal to a word of the note or one edit away.
 func (s *staff) candidates(dst []int32, form []byte, cut *[]byte) []int32 {
 	for _, id := range s.of[xxh3.Hash(form)] {
 		if string(form) == s.words[id] {

@@ -31,7 +31,7 @@ type word struct {
 	mark         mark
 }
 
-// mark says what a word is to the people of the patient.
+// mark is the evidence that a word names somebody of the patient's people.
 type mark uint8
 
 const (

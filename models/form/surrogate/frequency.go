@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// drawn is a pool and how often each of its names is drawn: as often as people bear it,
-// whatever name it stands for. A name that had another of about as many people in its
-// place told who it was: of 300 candidates 81 at the first guess, 143 with a table of the
-// house (scripts/bench/surrogates.py). What all people of a sex and a language share is
-// what a surrogate may tell, and no more.
+// drawn is a pool of names with their weights: each name is drawn with its frequency among people, whatever name it
+// replaces. Surrogates of about the same frequency as the original would identify people: of 300 candidates 81 at the
+// first guess, 143 with a table of the institution (scripts/bench/surrogates.py). A surrogate may reveal only sex and
+// language.
 type drawn struct {
 	head   []string
 	weight []int // of the names of head: how many bear them
@@ -26,7 +25,7 @@ type drawn struct {
 	others, rare int      // of a hundred people: those who have a name of the tail, and one of no list
 }
 
-// tens is the unit of weights: 100 people, in a file that counts thousands.
+// tens converts the thousands of people that the file counts into weights, whose unit is 100 people.
 const tens = 10
 
 // of appends a name of the pool to dst.
@@ -52,8 +51,8 @@ func (d *drawn) weigh() {
 	}
 }
 
-// together appends a name that no list has: two given names that hardly anybody
-// has together, one of another kind, or a spliced one.
+// together appends a name that no list has: two given names that are rarely combined, a name of another kind, or a
+// spliced one.
 func (d *drawn) together(dst []byte, rng *rand.Rand) []byte {
 	switch {
 	case d.single != nil:
@@ -74,20 +73,18 @@ func (d *drawn) together(dst []byte, rng *rand.Rand) []byte {
 
 func (d *drawn) empty() bool { return len(d.head)+len(d.tail) == 0 }
 
-// spliced: of surnames of no list one in so many is spliced, for of towns half are surnames
-// and of what is spliced a sixth.
+// spliced is the share of unlisted surnames that are spliced, one in that many; the others are names of towns.
 const spliced = 3
 
-// joint is how many letters two names share where one goes over into the other. With
-// four the same few come again and again.
+// joint is the number of letters that two spliced names share. With four, the same few names would come again and
+// again.
 const joint = 3
 
 // most is how many names are looked through for the end of another.
 const most = 300
 
-// splice appends the beginning of one name and the end of another, which share
-// some letters there: a jump of a chain of letters of that order (Shannon 1948), so
-// it reads like a name of the list.
+// splice appends the beginning of one name and the end of another, which share some letters there. That is one step of
+// a Markov chain of letters (Shannon 1948), so the result resembles the names of the list.
 func splice(dst []byte, names []string, rng *rand.Rand) []byte {
 	for range attempts {
 		a := names[rng.IntN(len(names))]
@@ -174,8 +171,8 @@ func (l *lists) addFrequent(at pool, weight int, names []string) {
 	}
 }
 
-// known remembers what the head of a pool says of a name. False: another pool has
-// it, but for Spanish and Catalan names, which may be both.
+// known records what the head of a pool says about a name. It returns false if another pool has the name, except for
+// names that are both Spanish and Catalan.
 func (l *lists) known(at pool, name string) bool {
 	f := folded(name)
 	if hasAccents([]byte(name)) {
@@ -203,7 +200,7 @@ func (l *lists) known(at pool, name string) bool {
 	return true
 }
 
-// knownSurname remembers where a surname is at home: folded, and with its accents.
+// knownSurname records the origin of a surname: folded, and with its accents.
 func (l *lists) knownSurname(f, name string, o origin) bool {
 	if lower := strings.ToLower(name); lower != f {
 		l.surnames[lower] = o

@@ -12,8 +12,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// home is a town that an address, or a row of places, is moved to: with all that
-// stands there, so that a postal code is that of the town and the hospital is in it.
+// home is the town to which an address, or a row of adjacent places, is moved, with its postal codes and hospitals.
 type home struct {
 	town      string
 	size      pool   // by people
@@ -28,7 +27,7 @@ type province struct {
 	catalan            bool
 }
 
-// homes are towns that are drawn by how many people live there.
+// homes holds the towns, drawn by population.
 type homes struct {
 	all  []*home
 	upTo []int // thousands of people
@@ -104,15 +103,14 @@ func (w *Writer) Begin(places []byte) {
 	w.inNote = true
 }
 
-// site holds the facts about its place that a run of text states.
+// site holds what a run of text says about its place.
 type site struct {
 	size    pool // numSizes: it does not say
 	catalan bool
 }
 
-// settle draws the home of a run, the text of places that stand side by side: in a
-// town of the same size where the run names one, of the same language. w.home is nil
-// if there is none that may be written.
+// settle draws the home of a run of adjacent places: a town of the same size as the one that the run names, in the same
+// language. w.home is nil if there is no town that may be used.
 func (w *Writer) settle(run []byte) {
 	w.take(run)
 	at, nth := w.townIn(run), 0
@@ -142,8 +140,8 @@ func (w *Writer) townNumber() (n int) {
 	return n - 1
 }
 
-// townIn finds the first town that a text names, and leaves it in w.key; else what
-// its provinces and streets say.
+// townIn finds the first town that a text names and leaves its folded name in w.key; without a town, what the text's
+// provinces and streets say.
 func (w *Writer) townIn(text []byte) site {
 	w.key = w.key[:0]
 	at := site{numSizes, w.Catalan}
@@ -236,9 +234,8 @@ func (h *home) appendPostal(dst []byte, rng *rand.Rand) []byte {
 	return append(dst, code[1:]...)
 }
 
-// hospital returns the name of a hospital of the home, as it stands behind the word:
-// General de Vic, for what every town may have says nothing of this one. named: the
-// words before it say already what kind it is.
+// hospital returns the name of a hospital of the home, to follow the word for it: General de Vic, because a name that
+// every town has would say nothing of this one. named says that the words before it give the kind already.
 func (w *Writer) hospital(named bool) []byte {
 	h := w.home
 	if n := len(h.hospitals); n > 0 {

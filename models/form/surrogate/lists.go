@@ -15,7 +15,7 @@ import (
 //go:embed lists/*.txt
 var embedded embed.FS
 
-// origin of a name: the language that it is at home in.
+// origin is the language that a name belongs to.
 type origin uint8
 
 const (
@@ -58,9 +58,8 @@ func (p pool) isSurname() bool {
 	return p >= surnames && p < twoMen || p >= afterDeLa && p < mariaDeLa
 }
 
-// numSizes is how many sizes of towns there are: up to 2,000 people, 10,000,
-// 50,000, 200,000, more. A village of 300 people in place of Barcelona would
-// read as nonsense, Barcelona in place of a village would be everybody's guess.
+// numSizes is the number of size classes of towns: up to 2,000 people, 10,000, 50,000, 200,000, and more. A village in
+// place of Barcelona would read as nonsense, and Barcelona in place of a village would be everybody's guess.
 const numSizes = 5
 
 func sizeOf(people int) pool {
@@ -176,8 +175,7 @@ func (l *lists) weigh() {
 	}
 }
 
-// takeIn sorts the entries of the lists whose names begin so; spain: their surnames
-// are of Spain.
+// takeIn adds the entries of the lists whose names begin with a prefix; spain says that their surnames are Spanish.
 func (l *lists) takeIn(files fs.FS, prefix string, spain bool) {
 	for e, err := range gazetteer.Entries(files) {
 		if err != nil {
@@ -376,8 +374,7 @@ func (l *lists) guessWoman(f string) bool {
 	return false
 }
 
-// addRarer keeps a given name of no known origin for what no list has, if its
-// ending tells; those of people who live in Spain have a band too.
+// addRarer adds a given name of unknown origin as material for unlisted names, if its ending shows the sex.
 func (l *lists) addRarer(f, name string, spain bool) {
 	for n := min(longestEnding, len(f)); n > 0; n-- {
 		more := l.endings[f[len(f)-n:]]

@@ -89,8 +89,8 @@ type spelling struct {
 	folded string
 }
 
-// hardly is how many times more people must bear a name of another kind for it to be
-// none of this one: García is a given name of twenty people.
+// hardly is the ratio of people above which a name counts as one of another kind only: García is also a given name, of
+// twenty people.
 const hardly = 20
 
 // take puts a name of the table into the pools where it is at home.

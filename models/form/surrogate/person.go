@@ -9,9 +9,8 @@ import (
 	"github.com/velum-health/velum/models/word/locale"
 )
 
-// particles and titles stand among names and are no part of them, in small
-// letters: doña is one, Donà a surname. None tells anything: words of three
-// letters and more are those that verify does not look for either.
+// particles lists particles and titles in lower case that may stand among names and are no part of them (doña, while
+// Donà is a surname). They identify nobody: those of three letters and more are also ignored by stages/verify.
 var particles = locale.Forms("surrogate particle")
 
 // role is the part that a word plays in a person's name.
@@ -72,8 +71,8 @@ func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 	return append(dst, value[at:]...), names > 0
 }
 
-// accented tells whether what stands for a name is written with its accents: as the name
-// is, or, where it has none to show, as the note is. Names in capitals mostly go without.
+// accented reports whether a surrogate is written with its accents: as the original is or, if the original has none to
+// show, as the note is. Names in capitals mostly have none.
 func (w *Writer) accented(name []byte) bool {
 	if hasAccents(name) {
 		return true
@@ -141,8 +140,8 @@ func (w *Writer) isGiven(value []byte, i int, turned bool, before int) bool {
 	return i == 0 && len(w.parts) > 1
 }
 
-// hardlySurname is how many more people bear a name that is a given one wherever it
-// stands, by hundreds: Luis Francisco.
+// hardlySurname is the ratio, in hundreds, of people above which a name counts as a given name wherever it is: Luis
+// Francisco.
 const hardlySurname = 2000
 
 // together tells whether parts i and i+1 are given names that go together.
@@ -160,8 +159,8 @@ func (w *Writer) isPair(value []byte, i int) bool {
 // inPairs is how many of a hundred people have two given names.
 const inPairs = 30
 
-// givenNames draws for one given name or two that go together: one or two, whatever stood
-// there. Who has two was found by that: the median rank among candidates fell by half.
+// givenNames draws one given name, or two that are used together, whatever the original had. If the number were kept,
+// it would identify people: the median rank among candidates fell by half.
 func (w *Writer) givenNames(run []byte) []byte {
 	first, second, two := bytes.Cut(run, []byte{' '})
 	g := w.given(first)

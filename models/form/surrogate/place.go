@@ -14,7 +14,7 @@ var genericWords = locale.Words("surrogate generic")
 
 func generic(folded []byte) bool { return genericWords[string(folded)] }
 
-// doors stand before the number of a house.
+// doors lists the words before the number of a house or flat.
 var doors = locale.Words("surrogate door")
 
 // particlesOfPlaces stand between the word for a place and its name: those of the new
@@ -151,8 +151,8 @@ func (w *Writer) allGeneric(value []byte, i, end int) bool {
 	return true
 }
 
-// knownPlace returns what stands for a town, province, community, country or city that
-// the lists know; nil: they do not. A small town alone has one of all towns.
+// knownPlace returns the surrogate of a town, province, community, country or city in the lists; nil if the lists do
+// not have it.
 func (w *Writer) knownPlace(value []byte, i, end int) []byte {
 	readRegions()
 	f := w.foldedRun(value, i, end)
@@ -280,8 +280,8 @@ func (w *Writer) nameFor(kind placeKind, like, f []byte, i, head int) []byte {
 	return append(w.name[:0], w.home.town...)
 }
 
-// called draws the name of a house or a health centre: one of a list, of somebody or of a street. The lists alone
-// have a few dozen, and who learned from these found a ninth less of the places that other notes name.
+// called draws the name of an institution or health centre: one from a list, of a person or of a street. The lists
+// alone have a few dozen, and a model trained on these found a ninth fewer of the places in other notes.
 func (w *Writer) called(at pool, what string, f []byte) []byte {
 	tongue := pool(language(w.catalan))
 	return w.from([...]pool{at, surnames + tongue, streetsBy + tongue}[w.Source.Draw("called", 0, f, 0).IntN(3)], what, f)

@@ -137,7 +137,7 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 	return nil
 }
 
-// fits tells whether what was drawn may stand for the folded original.
+// fits reports whether the drawn name may replace the original.
 func (w *Writer) fits(original []byte) bool {
 	w.try = gazetteer.Fold(w.try[:0], w.name)
 	if bytes.Equal(w.try, original) {
@@ -163,8 +163,7 @@ func (w *Writer) has(word []byte) bool {
 	return false
 }
 
-// slipsOne names in so many are misspelt: people who write notes misspell names,
-// and taggers miss those first.
+// slipsOne is the share of misspelt surrogates, one in that many: writers misspell names, and taggers miss those most.
 const slipsOne = 140
 
 // slip misspells a name: two letters change places, or one is left out or doubled.

@@ -49,8 +49,8 @@ func newFeed(c *Corpus, v *bilstm.Vocabulary, r *bilstm.Recipe) *feed {
 	return f
 }
 
-// identities are the groups of a template that say which word a token is, or in
-// which list it stands: a network that always sees them learns names by heart.
+// identities lists the template groups that identify a word or its lists: a network that always sees them would
+// memorize names.
 var identities = []string{"word", "lower", "folded", "digits", "gazetteer", "listcode", "phrase", "cluster", "pos", "lemma"}
 
 // appendBlind appends the features with vectors that do not name the word.

@@ -8,13 +8,12 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A network is the layers of a training in their order: it runs them forwards over
-// a batch, and backwards for the gradients of the parameters. One has the scratch
-// space of one worker; parameters are shared, and read alone.
+// A network holds the layers of a training in order. It computes the forward pass for a batch, and the backward pass
+// for the gradients of the parameters. Each worker has a network with its own scratch space; the parameters are shared
+// and only read.
 //
-// gorgonia, which differentiates expressions by itself, needs dozens of nodes for a
-// step of the recurrence and is forty times slower; it is what tests hold the
-// gradients of every layer against.
+// gorgonia, which differentiates expressions automatically, needs dozens of nodes per step of the recurrence and is
+// forty times slower; tests compare the gradients of every layer with it.
 type network struct {
 	b      layers.Batch
 	masks  layers.Masks

@@ -8,9 +8,8 @@ import (
 	"github.com/velum-health/velum/models/tag/bilstm"
 )
 
-// learned is a parameter with its gradient.
-// The gradient of a table is that of the rows that were looked up; no other
-// moves, so that a step costs what its batch holds and not what the table does.
+// learned is a parameter with its gradient. The gradient of a table covers only the rows that were looked up, and only
+// these are updated, so that a step costs what its batch holds.
 type learned struct {
 	*bilstm.Parameter
 	grad []float32 // [rows][cols]: what the first network found, the others' added; of a table its own, that of the rows in rows
@@ -37,7 +36,7 @@ type found struct {
 	touched []int32
 }
 
-// sum makes the gradient that of all networks.
+// sum adds up the gradients of all networks.
 func (l *learned) sum(of []found) {
 	if l.Table {
 		l.sumTable(of)
@@ -49,7 +48,7 @@ func (l *learned) sum(of []found) {
 	}
 }
 
-// sumTable makes the gradient of a table that of all networks.
+// sumTable adds up the gradients of a table from all networks.
 func (l *learned) sumTable(of []found) {
 	for _, row := range l.rows {
 		l.seen[row] = false
@@ -72,7 +71,7 @@ func (l *learned) sumTable(of []found) {
 	}
 }
 
-// solver moves parameters against their gradients: Adam, or plain descent.
+// solver updates parameters by their gradients: Adam, or plain gradient descent.
 type solver struct {
 	recipe  *bilstm.Recipe
 	steps   int // that will be made in all
@@ -119,8 +118,7 @@ func (s *solver) move(network []*learned) error {
 	return nil
 }
 
-// clip returns what gradients are multiplied by so that all of them together
-// are no longer than the recipe wants.
+// clip returns the factor that limits the norm of all gradients together to the recipe's maximum.
 func (s *solver) clip(network []*learned) (float32, error) {
 	squares := make([]float64, len(network))
 	kernels.Parallel(s.workers, len(network), func(_, i int) {

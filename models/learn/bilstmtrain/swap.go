@@ -7,10 +7,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// swapper makes sequences anew with other spans of the same category in the
-// place of theirs: names and places are learned apart from their sentences.
-// What a span's own characters say (forms, patterns, lists) comes with it; what
-// its place says (line, field) stays.
+// swapper makes new sequences in which spans are replaced by other spans of the same category, so that names and places
+// are learned apart from their sentences. Features of the span's own words (forms, patterns, lists) move with it;
+// features of its position (line, field) stay.
 type swapper struct {
 	c      *Corpus
 	share  float64

@@ -59,8 +59,8 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	return m, nil
 }
 
-// shards is in how many parts a batch is computed, side by side. It does not
-// depend on the number of workers, and so neither does the result.
+// shards is the number of parts in which the gradient of a batch is computed in parallel. It is fixed, so the result
+// does not depend on the number of workers.
 const shards = 2
 
 // Train fits a network to the corpus.
@@ -159,8 +159,8 @@ func (f *feed) another() *feed {
 	return &feed{c: f.c, v: f.v, r: f.r, records: f.records, names: f.names}
 }
 
-// warm takes over the weights of another network: rows of tables are in the
-// same order, new ones behind; scores of tags go by the tag's name.
+// warm copies the weights of another network: table rows in the same order, with new ones appended; scores of tags by
+// the tag's name.
 func (t *training) warm(from *bilstm.Model) {
 	for i, p := range t.network {
 		was := from.Parameters()[i]
@@ -204,7 +204,7 @@ func (c *Corpus) steps(r *bilstm.Recipe) int {
 	return r.Epochs * int(math.Ceil(seen/float64(r.Batch)))
 }
 
-// keep is how often an epoch sees a sequence.
+// keep returns the expected number of times that an epoch uses a sequence.
 func keep(r *bilstm.Recipe, s sequence) float64 {
 	if s.spans {
 		return r.Keep
@@ -212,9 +212,8 @@ func keep(r *bilstm.Recipe, s sequence) float64 {
 	return r.KeepO
 }
 
-// classWeights returns what a token counts by its tag: the root of how much
-// rarer than the average tag its own is, at most 10. The rarest of 45 tags is
-// a ten-thousandth of all tokens; its full weight would drown the rest.
+// classWeights returns the weight of a token by its tag: the square root of the tag's inverse relative frequency, at
+// most 10. The rarest of 45 tags is a ten-thousandth of all tokens; its full weight would dominate.
 func (t *training) classWeights() []float64 {
 	if !t.o.Recipe.ClassWeights {
 		return nil
@@ -357,9 +356,8 @@ func (t *training) model() (*bilstm.Model, error) {
 	return m, nil
 }
 
-// start draws the numbers to begin with: uniform, of variance 1/rows for what
-// is multiplied (Glorot and Bengio 2010, for inputs), small for vectors that
-// are added up, 1 for the bias of forget gates (Jozefowicz et al. 2015).
+// start draws the initial weights: uniform with variance 1/rows for matrices (Glorot and Bengio 2010, for inputs),
+// small for vectors that are added, 1 for the bias of forget gates (Jozefowicz et al. 2015).
 func start(ps bilstm.Parameters, a bilstm.Architecture, rng *rand.Rand) {
 	for _, p := range ps {
 		p.Data = make([]float32, p.Rows*p.Cols)

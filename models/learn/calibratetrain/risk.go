@@ -86,9 +86,9 @@ func add(r *calibrate.Range, x float64) {
 	r[0], r[1] = min(r[0], x), max(r[1], x)
 }
 
-// fitter fits the map to sources: steps of Newton's method for the mean, given the
-// intercepts of the sources, and for these, given the mean and the spread, which is
-// that of the intercepts and of what is not known of them (EM, Laplace).
+// fitter fits the calibration by EM with a Laplace approximation: Newton steps for the mean coefficients given the
+// intercepts of the sources, then for the intercepts given the mean and the spread. The spread includes the uncertainty
+// of the intercepts.
 type fitter struct {
 	sources []calibrate.Source
 	mean    [3]float64

@@ -145,8 +145,8 @@ func (c *Corpus) places() (first []int, n int) {
 // group returns the template's group of a feature.
 func (c *Corpus) group(f int32) *features.Group { return &c.template.Groups[c.features[f].group] }
 
-// walk tells every token t of sequence i each feature that it sees: the row of the feature's block, and the value there. Those of
-// forms come first, and none of those comes twice.
+// walk calls its function for every token t of sequence i and each feature in its window, with the row of the feature's
+// block and the value. Features of forms come first, each once.
 func (c *Corpus) walk(i int, see func(t int, f int32, row int, value float32, marked bool)) {
 	s, T, marks := c.sequence(i)
 	around := func(f, at int32, value float32, marked bool) {

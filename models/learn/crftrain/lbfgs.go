@@ -135,9 +135,8 @@ const (
 	mostTries = 20
 )
 
-// search looks along d for a point that fulfils the weak Wolfe conditions, by
-// doubling and halving, with a quadratic guess for the halving. OWL-QN asks
-// for the decrease only, on points projected onto the orthant.
+// search finds a step length along d that satisfies the weak Wolfe conditions, by doubling and by halving with
+// quadratic interpolation. OWL-QN requires only the decrease, at points projected onto the orthant.
 func (m *minimizer) search(step, slope float64) bool {
 	lo, hi := 0.0, math.Inf(1)
 	for range mostTries {
@@ -184,7 +183,7 @@ func (m *minimizer) move(step float64) {
 	}
 }
 
-// remember makes next the current point and keeps the step.
+// remember makes next the current point and stores the step for L-BFGS.
 func (m *minimizer) remember() {
 	var s, y []float64
 	if len(m.s) == m.memory {

@@ -62,7 +62,7 @@ type scratch struct {
 	block []float64
 }
 
-// share is a run of sequences and what they add up to.
+// share is a fixed run of sequences with the sums over them.
 type share struct {
 	lo, hi int // sequences
 	value  float64
@@ -353,7 +353,7 @@ func (o *objective) gather(x *scratch, s int, w, g []float64) {
 	}
 }
 
-// spread hands the block of form u on to its features.
+// spread distributes the block of form u to its features.
 func (o *objective) spread(u, s int, block []float64) {
 	c := o.c
 	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
@@ -373,7 +373,7 @@ func (o *objective) spreadFeature(f, s int, block []float64) {
 	}
 }
 
-// reduce adds the shares up, in their order.
+// reduce adds up the shares in their order.
 func (o *objective) reduce(g []float64) {
 	const shares = 64
 	kernels.Parallel(o.workers, shares, func(_, s int) {

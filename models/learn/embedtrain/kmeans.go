@@ -82,7 +82,7 @@ func newClustering(x *Vectors, o KMeansOptions) *clustering {
 	return c
 }
 
-// blockRows is how many points are held against all centres at once.
+// blockRows is the number of points that are compared with all centres at once.
 const blockRows = 128
 
 // assign puts every point into the cluster whose centre is nearest, the first
@@ -123,8 +123,8 @@ func (c *clustering) assignBlock(cosines []float32, lo, hi int) (moved int) {
 	return moved
 }
 
-// repair gives every empty cluster the point that fits worst where it is, and
-// returns how many points it moved.
+// repair gives every empty cluster the point with the lowest cosine to its own centre, and returns the number of moved
+// points.
 func (c *clustering) repair() (moved int) {
 	if !slices.Contains(c.sizes, 0) {
 		return 0

@@ -203,8 +203,8 @@ func (s *suffixes) add(under byte, lower []byte, answer, n int) {
 	}
 }
 
-// enter enters the endings whose answer is not that of the next shorter one
-// that is entered: the longest found is then the right one.
+// enter adds the endings whose answer differs from that of the next shorter ending added; so the longest known ending
+// is the right one.
 func (s suffixes) enter(entries map[uint64]uint32, seed uint64, value func(answer int) uint32) {
 	type decided struct {
 		suffix
@@ -278,8 +278,8 @@ func (a *Accuracy) add(pos, lemma bool) {
 	}
 }
 
-// score holds the model against a treebank: forms that it knows, as written or
-// in lower case, and the others.
+// score measures the accuracy of the model on a treebank: for known forms, as written or in lower case, and for the
+// others.
 func score(m *morph.Model, sentences [][]Word) (known, unknown Accuracy) {
 	var pos, lemma []byte
 	for _, s := range sentences {

@@ -1,6 +1,6 @@
 package kernels
 
-// panelWidth is how many columns gemmColumns takes at once of n.
+// panelWidth returns how many of n columns gemmColumns processes at once.
 func panelWidth(m, n int) int {
 	switch {
 	case avx512 && n >= 32 && m >= 6:

@@ -102,9 +102,8 @@ const (
 	packColumns = 32 // of the widest panel
 )
 
-// panels are free scratch of gemmPacked: on the heap, where they begin with a
-// line of the cache; on the stack they seldom do, and every second load took
-// two lines.
+// panels is a pool of scratch space for gemmPacked, on the heap so that it is aligned to cache lines; on the stack
+// every second load touched two lines.
 var panels = sync.Pool{New: func() any { return new([gemmDepth * packColumns]float32) }}
 
 // gemmPacked is gemmBlock with panels that are copied together.

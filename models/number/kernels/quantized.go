@@ -64,10 +64,9 @@ func QuantizedOf(codes []int8, scales []float32, rows, columns int) *Quantized {
 // Numbers returns the codes, [rows][columns], and scales, [columns], to store in a file. They must not be changed.
 func (q *Quantized) Numbers() (codes []int8, scales []float32) { return q.codes, q.scales }
 
-// narrowest returns the least scale at which numbers of a column fit eight bits
-// and, of eight rows, the first and the last two of either four have no more than
-// foursMost together: so many products with codes fit sixteen bits, and AVX2 needs
-// one instruction less for each. In trained networks that costs a tenth of a bit.
+// narrowest returns the least scale at which the numbers of a column fit eight bits and, of every eight rows, the
+// absolute codes of rows 0, 1, 4, 5 and those of rows 2, 3, 6, 7 sum to at most foursMost each. Then the sum of their
+// products fits 16 bits, and AVX2 needs one instruction less for it. In trained networks that costs a tenth of a bit.
 func narrowest(column []float32, rows, stride int) float32 {
 	at := func(i int) float32 { return max(column[i*stride], -column[i*stride]) }
 	most, fours := float32(0), float32(0)
@@ -82,7 +81,7 @@ func narrowest(column []float32, rows, stride int) float32 {
 
 func size(code int8) int { return max(int(code), -int(code)) }
 
-// narrow tells whether codes are as narrowest wants them.
+// narrow reports whether codes satisfy the condition of narrowest.
 func narrow(codes []int8, rows, columns int) bool {
 	for i := 0; i < rows; i += Lanes {
 		for _, k := range [...]int{i, i + 2} {
@@ -98,10 +97,10 @@ func narrow(codes []int8, rows, columns int) bool {
 	return true
 }
 
-// foursMost is how often the largest of codes fits sixteen bits.
+// foursMost is the largest sum of four codes whose products with the largest input code fit 16 bits.
 const foursMost = math.MaxInt16 / (codesMost + codesOffset)
 
-// pack lays the numbers as the assembly reads them.
+// pack copies the codes into the order in which the assembly reads them.
 func (q *Quantized) pack() {
 	if portable {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// form is how a section is stored.
+// form is the storage format of a section: plain, compressed, a nested model, or a reference to another model.
 type form struct {
 	kind  uint16
 	width uint16 // of a number, of compressed ones
@@ -84,8 +84,8 @@ func (f *File) stored(name string) ([]byte, form, error) {
 	return f.sections[i].Data, f.forms[i], nil
 }
 
-// split takes the path of a section apart: the model in which it stands, with
-// those around it, and its name; no name of a model as a whole.
+// split splits the path of a section into the model that holds it, including enclosing models, and the section's name;
+// the name is empty for a whole model.
 func split(path string) (model, section string) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
@@ -110,8 +110,8 @@ func (f *File) other(path, name string) (*File, error) {
 	return from, err
 }
 
-// shipped are the sections of the binary's models that were expanded, by the address of
-// what is compressed: whoever opens them again, a member or another model, has the same.
+// shipped caches decompressed sections of embedded models by the address of the compressed data, so that models which
+// share a section decompress it once.
 var shipped sync.Map
 
 func (f *File) expanded(data []byte, width int, name string) ([]byte, error) {
@@ -139,7 +139,7 @@ func (f *File) Ahead() {
 	})
 }
 
-// rooms are for sections on their way: a page of memory that was touched before costs nothing.
+// rooms is a pool of buffers for decompression, since memory that was touched before costs no page faults.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // expand is the inverse of compress.

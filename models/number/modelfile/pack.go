@@ -63,8 +63,8 @@ func (p *Packer) stored(path string, data []byte) ([]byte, form, error) {
 	return best, how, nil
 }
 
-// compress compresses numbers of a width: bytes of one rank stand together, since
-// those of high rank are much alike.
+// compress compresses numbers of a given width. Bytes of equal rank are stored together, because those of high rank are
+// similar.
 func (p *Packer) compress(data []byte, width int) []byte {
 	n := len(data) / width
 	planes := make([]byte, 0, len(data))

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// maxPeople is how many hashes of people are in memory. If there are more, of each group only so many of the
-// lowest hashes stay as fit, a half again and again, and k + 1 at the least: up to there a group is counted, and
-// what is larger is reckoned from how dense its lowest hashes lie (Bar-Yossef and others 2002). So whether a group
-// has k people is never reckoned, memory has a bound whatever the archive, each pair of group and person is looked
-// at once, and the order in which they come decides nothing.
+// maxPeople is the number of hashes of people in memory. Above it, each group keeps only its lowest hashes, the limit
+// being halved repeatedly, but at least k + 1. Up to the limit the people of a group are counted exactly; a larger
+// number is estimated from the density of the lowest hashes (Bar-Yossef and others 2002). So whether a group has k
+// people is always exact, memory is bounded, each pair of group and person is processed once, and their order does not
+// matter.
 const maxPeople = 1 << 24
 
 // Groups counts the notes and the people of each group.

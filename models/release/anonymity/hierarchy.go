@@ -66,8 +66,8 @@ func (h *Hierarchy) at(value string, level int) string {
 	return Suppressed
 }
 
-// classOf returns the class of so many that the first number of a value lies in:
-// 42 años, 40-44 años. A limit, as in [AGE > 89], is a class of its own.
+// classOf returns the class of the given width that contains the first number of a value: 42 años, 40-44 años. A limit,
+// as in [AGE > 89], is a class of its own.
 func classOf(width int) func(string) (string, bool) {
 	return func(value string) (string, bool) {
 		i := strings.IndexAny(value, "0123456789")
@@ -90,7 +90,7 @@ func classOf(width int) func(string) (string, bool) {
 	}
 }
 
-// months returns the first month of the so many that a date lies in.
+// months returns the first month of the period of that many months that contains a date.
 func months(width int) func(string) (string, bool) {
 	return func(value string) (string, bool) {
 		t, err := time.Parse(time.DateOnly, value[:min(len(value), len(time.DateOnly))])

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// population is how many people could be meant: of a region that a hospital serves.
+// population is the number of people in the region that a hospital serves.
 const population = 1e6
 
 // Alone returns the score from which a note singles a person out: fewer than k people (one if k is 0) in a region of a

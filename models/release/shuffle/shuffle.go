@@ -138,7 +138,7 @@ func (d *Dealer) Deal() (*Table, error) {
 	return &Table{values: d.values.to.(File), cards: d.cards, notes: d.notes.to.(File), rows: d.rows, numbers: d.numbers}, nil
 }
 
-// deal deals a stretch. Who has no partner waits in next, if there is one.
+// deal shuffles a block. Cards without a partner are moved to next, if it is not nil.
 func (d *Dealer) deal(b, next *block) error {
 	if len(b.cards) == 0 {
 		return nil
@@ -173,8 +173,8 @@ func (d *Dealer) deal(b, next *block) error {
 	return nil
 }
 
-// cardBytes is the size of an entry of the file of cards: where the value begins
-// that a card gets, and how long it is; 0: it gets none.
+// cardBytes is the size of an entry in the file of cards: offset and length of the value assigned to the card; length 0
+// means none.
 const cardBytes = 12
 
 func (d *Dealer) give(number int64, from *card) error {
@@ -260,8 +260,8 @@ func (b *block) addNote(values []Value) int32 {
 	return int32(len(b.notes) - 1)
 }
 
-// take takes a card of another block in, with its note, and the value that it
-// brings: its own, or the one that nobody has since it did not fit it.
+// take adds a card of another block with its note, and the value that it contributes: its own, or the one that it could
+// not be assigned.
 func (b *block) take(from *block, c, brings *card) {
 	n := from.notes[c.note]
 	first := int32(len(b.values))
@@ -279,8 +279,8 @@ func (b *block) takeValue(from *block, v value) {
 	b.values = append(b.values, value{start, int32(len(b.text)), v.name})
 }
 
-// partners returns for each of some cards whose value it gets, each value once,
-// and whether that fits its note.
+// partners returns for each card the card whose value it gets, each value once, and whether the value may be used in
+// its note.
 func (b *block) partners(cards []int32, rng *rand.Rand) (from []int32, fit []bool) {
 	order := rng.Perm(len(cards))
 	from, fit = make([]int32, len(cards)), make([]bool, len(cards))
@@ -304,8 +304,7 @@ func (b *block) partners(cards []int32, rng *rand.Rand) (from []int32, fit []boo
 	return from, fit
 }
 
-// fits tells whether a card may get the value of another: it tells nothing of
-// what stands in the card's note.
+// fits reports whether a card may get another card's value: the value must not reveal anything of the card's note.
 func (b *block) fits(c, other *card) bool {
 	v := b.values[other.value]
 	got := b.text[v.start:v.end]
@@ -319,7 +318,7 @@ func (b *block) fits(c, other *card) bool {
 	return true
 }
 
-// leastWord is the least length of a word that tells something by itself.
+// leastWord is the least length of a word that identifies somebody by itself.
 const leastWord = 3
 
 // sharesWord tells whether two values, a blank before and behind each of their

@@ -82,7 +82,7 @@ func inv(a *Architecture, r *Recipe) {
 	r.ClassWeights = true
 }
 
-// keras sets the values that Keras has by default, which the papers that used it left.
+// keras sets Keras' defaults, which the papers that used Keras do not mention.
 func keras(r *Recipe) {
 	*r = Recipe{
 		Solver: "adam", Rate: 0.001, Beta1: 0.9, Beta2: 0.999, Last: 1, Batch: 32, Epochs: 30,

@@ -2,16 +2,14 @@ package bilstm
 
 import "github.com/velum-health/velum/models/number/kernels"
 
-// cache keeps what comes into the first layer from forms wherever they stand: the
-// vector of the word, its characters and features, multiplied. Sixteen bits a number, so
-// that a form of the default network takes 1.7 kB. When it is full it
-// begins again from nothing; the frequent forms are back within some thousand
-// tokens, a form costs a few microseconds, and there is no bookkeeping a look-up.
+// cache stores what a form contributes to the first layer wherever it occurs: the vector of word, characters and
+// features, multiplied by the input weights. It uses 16 bits per number, so that a form of the default network takes
+// 1.7 kB. A full cache is emptied: the frequent forms are back within some thousand tokens, recomputing a form costs a
+// few microseconds, and no bookkeeping is needed per look-up.
 //
-// Forms are found by hash, in places that follow each other, at most half of them
-// taken. They are told apart by 64 bits that nobody knows beforehand: among 40,000 forms
-// one of a billion tokens is taken for another with a probability of 2e-6. Nothing of
-// it is a pointer, which the garbage collector would follow.
+// Forms are found by hash with open addressing at a load of at most one half. They are distinguished by 64 bits with an
+// unpredictable salt: among 40,000 forms, one of a billion tokens is confused with a probability of 2e-6. The cache
+// holds no pointers, which the garbage collector would follow.
 type cache struct {
 	width  int
 	most   int // rows that it may have; it begins with firstRows
@@ -38,8 +36,8 @@ func newCache(bytes, width int) *cache {
 	return c
 }
 
-// firstRows is how many forms a cache has room for until it is full once: memory on
-// huge pages is written over when it is touched, and a few notes touch all of it.
+// firstRows is the initial capacity of a cache in forms: memory on huge pages is cleared when it is touched, and a few
+// notes touch all of it.
 const firstRows = 1024
 
 // cacheOverhead is about what a form takes beside its numbers.
@@ -72,7 +70,7 @@ func (c *cache) room(n int) {
 	c.used = 0
 }
 
-// warm asks for the place of a form before it is needed.
+// warm prefetches the slot of a form.
 func (c *cache) warm(hash uint64) {
 	kernels.Prefetch(c.places[c.place(hash):][:1])
 }
@@ -92,8 +90,7 @@ func (c *cache) find(hash uint64) (at int32, place int) {
 	return -1, i
 }
 
-// take gives a form that is not known a row, which the caller fills, at a place that
-// find returned.
+// take assigns a row, which the caller fills, to an unknown form at a slot that find returned.
 func (c *cache) take(hash uint64, place int) (at int32) {
 	c.forms[c.used] = cached{hash: hash}
 	c.used++

@@ -40,8 +40,7 @@ type Labeller struct {
 	scores []float32 // [tokens][stride] of the pieces that have been read
 }
 
-// waiting is a piece of a note that waits, with other pieces of this note and of
-// others, since the network reads many side by side.
+// waiting is a queued piece of a note; the network processes many pieces side by side.
 type waiting struct {
 	Piece
 	note   int // which of the notes that wait
@@ -131,7 +130,7 @@ func (l *Labeller) sequences(text []byte, tokens []pipeline.Token, wanted []bool
 	}
 }
 
-// runs puts the runs of wanted tokens of a sequence behind those that wait.
+// runs queues the runs of wanted tokens of a sequence.
 func (l *Labeller) runs(lo, hi int, wanted []bool) {
 	for from := lo; from < hi; {
 		to := from + 1
@@ -145,8 +144,7 @@ func (l *Labeller) runs(lo, hi int, wanted []bool) {
 	}
 }
 
-// windows takes windows, which overlap, so that the features of all places are found
-// first.
+// windows queues overlapping windows, after computing the features of all positions.
 func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) {
 	first := []int32{0}
 	var places []Valued
@@ -181,8 +179,7 @@ func (l *Labeller) Deferred(do func(note, from, to int, probs []float32, stride 
 	})
 }
 
-// each reads what waits and calls do with every piece, whose scores are then in
-// the lattice.
+// each processes the queue and calls do with every piece, whose scores are then in the lattice.
 func (l *Labeller) each(do func(*waiting)) {
 	l.read()
 	for i := range l.waits {
@@ -193,9 +190,8 @@ func (l *Labeller) each(do func(*waiting)) {
 	l.waits, l.scores, l.notes = l.waits[:0], l.scores[:0], 0
 }
 
-// decode returns the tags of the piece in the lattice and its confidence. A
-// network that was trained for the product of marginals says the most probable
-// tag of each token (BOOT §3.5.2), the others the most probable path.
+// decode returns the tags of the piece in the lattice and its confidence. A network trained on the product of marginals
+// returns the most probable tag of each token (BOOT §3.5.2), others the most probable path.
 func (l *Labeller) decode(p Piece) ([]pipeline.Tag, float64) {
 	n, stride := p.Hi-p.Lo, l.m.tr.Stride
 	l.path = kernels.Grow(l.path, n)
@@ -216,8 +212,7 @@ func (l *Labeller) marginals() []float32 {
 	return l.probs
 }
 
-// together is how many tokens wait at most before they are read: pieces enough
-// for tiles of about one length.
+// together is the number of tokens at which the queue is processed: enough for tiles of similar length.
 const together = 4096
 
 // room makes room for a piece of n tokens, if need be by reading what waits.
@@ -228,8 +223,8 @@ func (l *Labeller) room(n int) {
 	}
 }
 
-// wait puts a piece behind those that wait: the forms of its tokens stand in these
-// rows of the cache, the features of their places are places[first[t]:first[t+1]].
+// wait queues a piece: the forms of its tokens are in these rows of the cache, and the features of their positions are
+// places[first[t]:first[t+1]].
 func (l *Labeller) wait(p Piece, rows, first []int32) {
 	x, n := &l.network, p.Hi-p.Lo
 	l.waits = append(l.waits, waiting{p, l.notes, len(l.scores)})
@@ -239,7 +234,7 @@ func (l *Labeller) wait(p Piece, rows, first []int32) {
 	x.places.add(l.places, first)
 }
 
-// read reads what waits.
+// read processes the queue.
 func (l *Labeller) read() {
 	x := &l.network
 	l.multiply()
@@ -302,9 +297,8 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	}
 }
 
-// look finds the places of the forms of tokens lo to hi in the cache, of wanted ones
-// at least, and which of them are starts. The vectors of those that are not known are put behind those
-// that are to be multiplied.
+// look looks up the forms of the tokens lo to hi in the cache (at least of the wanted ones), and which of them begin
+// phrases. Vectors of unknown forms are collected to be multiplied together.
 func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo, hi int) {
 	l.starts, l.hashes, l.rows = l.starts[:0], l.hashes[:0], l.rows[:0]
 	for i := lo; i < hi; i++ {
@@ -347,10 +341,10 @@ func (l *Labeller) fill(text []byte, tokens []pipeline.Token, i int, at int32) {
 	}
 }
 
-// freshMost is how many forms are multiplied at once.
+// freshMost is the number of new forms whose vectors are multiplied at once.
 const freshMost = 64
 
-// multiply fills the cache with what forms that were not known bring in.
+// multiply computes the contributions of unknown forms and stores them in the cache.
 func (l *Labeller) multiply() {
 	x, width, n := &l.network, l.cache.width, len(l.network.fresh)
 	if n == 0 {

@@ -93,9 +93,8 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 	}
 }
 
-// spelling computes the vector of the characters of a form: by filters, of which each
-// says how much of it there is where there is most (Ma and Hovy 2016), or by a
-// recurrent layer, of which each direction says what it has come to at its end.
+// spelling computes the character vector of a form: by filters with the maximum over positions (Ma and Hovy 2016), or
+// by a recurrent layer, from the last output of each direction.
 type spelling struct {
 	char   int       // numbers a character has
 	table  []float32 // [characters][char]; nil: the network does not look at characters

@@ -24,7 +24,7 @@ type Parameter struct {
 // Row returns row i.
 func (p *Parameter) Row(i int32) []float32 { return p.Data[int(i)*p.Cols:][:p.Cols] }
 
-// finished returns a parameter that was learned as a model holds it.
+// finished converts a trained parameter to the form in a model.
 func (p *Parameter) finished() *Parameter {
 	switch {
 	case p.Table:
@@ -35,9 +35,8 @@ func (p *Parameter) finished() *Parameter {
 	return &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, Data: slices.Clone(p.Data)}
 }
 
-// folded returns blocks as a model holds them: the codes that tagging
-// multiplies by, which are a quarter of the file that the numbers would be, and
-// leave nothing to be made when it is opened.
+// folded quantizes blocks of a matrix to the codes that tagging multiplies with. They take a quarter of the space in
+// the file and need no conversion when the model is opened.
 func (p *Parameter) folded() *Parameter {
 	f := &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, blocks: p.blocks}
 	for _, q := range p.products() {
@@ -63,8 +62,8 @@ func (p *Parameter) unfold() {
 	}
 }
 
-// products returns the blocks as tagging multiplies by them; nil for a shape
-// that is multiplied as it is.
+// products returns the blocks in the form for multiplication in tagging; nil for a shape that is multiplied
+// unquantized.
 func (p *Parameter) products() []*kernels.Quantized {
 	rows := p.Rows / p.blocks
 	all := make([]*kernels.Quantized, p.blocks)
@@ -79,9 +78,8 @@ func (p *Parameter) products() []*kernels.Quantized {
 	return all
 }
 
-// rounded returns a table as a model holds it: four bits a number and a scale a
-// row. Of millions of numbers tagging asks for some rows, once a form, so they stay in
-// the file as they are and a model opens the sooner.
+// rounded quantizes a table to four bits per number and a scale per row. Tagging reads some rows of it, once per form,
+// so that they can stay in the file and the model opens faster.
 func (p *Parameter) rounded() *Parameter {
 	r := &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, Table: true, halves: make([]byte, p.Rows*p.Cols/2), scales: make([]float32, p.Rows)}
 	for i := range p.Rows {

@@ -6,10 +6,9 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// places holds the input of the first layer from features of places. A few
-// hundred features are most of what notes have, so each is multiplied once; and
-// most of those of a token are of its line, so these are summed up once a
-// piece. Features are those of the pieces that wait, row is a place in rows.
+// places computes the contributions of positional features to the first layer. A few hundred features are most of what
+// notes have, so each is multiplied once and kept; and most features of a token are common to its line, so these are
+// summed once per piece. Features are those of the queued pieces; row is a position in rows.
 type places struct {
 	table  *Parameter // of vectors; nil: none
 	w      []float32  // the rows of the first layer's w for them
@@ -86,8 +85,7 @@ func (x *places) add(list []Valued, first []int32) {
 	}
 }
 
-// share finds the features that all tokens have, in the order in which all have
-// them.
+// share finds the features that all tokens of a piece have, in their common order.
 func (x *places) share(list []Valued, first []int32) {
 	x.common = append(x.common[:0], list[first[0]:first[1]]...)
 	for t := 1; t < len(first)-1 && len(x.common) > 0; t++ {

@@ -6,10 +6,9 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// reader is a recurrent layer as tagging runs it: the arithmetic of recurrent, and
-// nothing kept for a way back. What comes in is asked for step by step, and the
-// gates and the memory are those of a step: a few kilobytes, which stay in the
-// first cache of the processor.
+// reader is a recurrent layer for tagging: the arithmetic of the training layer without anything kept for a backward
+// pass. Inputs are requested step by step, and gates and memory cell are those of one step: a few kilobytes, which stay
+// in the first-level cache.
 type reader struct {
 	units, gates int
 	w, u, b, v   []float32 // as recurrent has them; v nil without
@@ -27,7 +26,7 @@ type reader struct {
 	scales   []float32
 }
 
-// incoming gives what comes into a layer.
+// incoming supplies the inputs of a layer.
 type incoming interface {
 	// begin begins a direction, whose gates have width numbers.
 	begin(direction, width int)
@@ -61,7 +60,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 	r.input.Gemm(dst, from, all, r.codes, n, r.scales, false)
 }
 
-// unread is a piece that waits to be read.
+// unread is a queued piece.
 type unread struct {
 	length int32
 	first  int32 // of its tokens, among those of all pieces that wait
@@ -69,11 +68,11 @@ type unread struct {
 	wait   int32 // among those of the Labeller, some of which may have been read
 }
 
-// tile is how many pieces are read side by side, at the most: their gates, memory and
-// codes stay in the first cache of the processor beside a panel of the matrix.
+// tileMost is the largest number of pieces processed side by side: their gates, memory and codes stay in the
+// first-level cache beside a panel of the matrix.
 const tileMost = 16
 
-// tile holds the input of the first layer, from pieces that are read side by side.
+// tile holds the inputs of the first layer for pieces that are processed side by side.
 type tile struct {
 	Packed
 	cache  *cache
@@ -85,8 +84,8 @@ type tile struct {
 	base   []float32 // [pieces][gates·units] of a direction: what comes with every token of a piece
 }
 
-// read reads the pieces that wait, those of about one length side by side, and calls
-// done with each: it is sequence k of the packed rows.
+// read processes the queued pieces, those of similar length side by side, and calls done with each: it is sequence k of
+// the packed rows.
 func (x *network) read(c *cache, done func(p unread, k int, rows *Packed, scores []float32)) {
 	slices.SortStableFunc(x.pieces, func(a, b unread) int { return int(b.length - a.length) })
 	x.tile.cache, x.tile.forms, x.tile.places = c, x.forms, &x.places
@@ -159,8 +158,7 @@ func (x *tile) gates(dst []float32, direction, width, t, n int) {
 	}
 }
 
-// run goes through the steps in both directions and returns what these say,
-// [n][2·units].
+// run processes all steps in both directions and returns the outputs, [n][2·units].
 func (r *reader) run(p *Packed, in incoming) []float32 {
 	n, most := p.Rows(), len(p.Order)
 	r.h = kernels.Grow(r.h, 2*n*r.units)

@@ -13,7 +13,7 @@ type Expected struct {
 	High  int64 `json:"high"`
 }
 
-// draws is how often an archive is drawn: the ends of the interval stand on 50.
+// draws is the number of simulated archives: each end of the interval rests on 50 of them.
 const draws = 2000
 
 // An Outlook predicts the number of leaking notes of one archive: it holds random draws of the coefficients of the
@@ -26,14 +26,14 @@ type Outlook struct {
 	read    []Sampled
 }
 
-// houses is how far corpora lie apart beyond the writers and kinds of document of one
-// (one standard deviation of log odds). Of nubes-phi, notes-ca, notes-voices and our
-// own hands each was foretold by the other three, wrong by .86, .45, .64 and .56 (the CRF: .71, .15, .32, .31): .64 in the
-// mean square, of which Student's t of four allows .9.
+// houses is how much institutions differ beyond the writers and kinds of document of one corpus, as a standard
+// deviation of log odds. Each of nubes-phi, notes-ca, notes-voices and our own hands was predicted from the other
+// three, with errors of .86, .45, .64 and .56 (the CRF: .71, .15, .32, .31): .64 in the root mean square, which
+// Student's t for four values widens to .9.
 const houses = 0.8
 
-// slopes is how far the slopes of houses lie apart. Where the least sure notes of fifty copies of an archive were read, the
-// interval held the number in 51 of 60 without it, and in 56 with it.
+// slopes is how much the slopes of institutions differ. When the least sure notes of fifty copies of an archive were
+// read, the interval held the true number in 51 of 60 cases without it, and in 56 with it.
 const slopes = 0.1
 
 // drawn is one draw.
@@ -64,7 +64,7 @@ func (r *Risk) Outlook(archive *Source) *Outlook {
 	return o
 }
 
-// apart is how far the archive of another house may lie away.
+// apart returns how much the archive of another institution may differ.
 func (r *Risk) apart() float64 { return math.Hypot(r.Spread, houses) }
 
 // Read updates the outlook with the results of a reading. The intercept of each draw is drawn again around its maximum
@@ -94,8 +94,7 @@ func (o *Outlook) Read(strata []Sampled) {
 	o.read = strata
 }
 
-// told returns the log likelihood of a reading, its slope in the intercept, and
-// Fisher's information.
+// told returns the log likelihood of a reading, its derivative by the intercept, and Fisher's information.
 func (o *Outlook) told(d *drawn, at float64, strata []Sampled) (slope, information, log float64) {
 	for _, s := range strata {
 		notes, p, dp := 0.0, 0.0, 0.0
@@ -152,13 +151,12 @@ func (o *Outlook) Shares() (p [DoubtBins]float64) {
 	return p
 }
 
-// of draws archives like this one: of each bin the notes that leak.
+// of simulates archives with these counts: the leaking notes of each bin.
 func (o *Outlook) of(s *Source, apart bool) Expected {
 	return o.shared(s, apart, 1, func(_ *rand.Rand, shares []float64) { shares[0] = 1 })[0]
 }
 
-// shared is of, divided into parts: share says which share of the notes that leak counts to each of
-// them in a draw.
+// shared is of, divided into parts: share returns which share of the leaking notes belongs to each part in a draw.
 func (o *Outlook) shared(s *Source, apart bool, parts int, share func(draw *rand.Rand, shares []float64)) []Expected {
 	draw := rand.New(rand.NewPCG(uint64(o.risk.Notes), uint64(o.risk.Leaks)+1))
 	sums, shares := make([][]sum, parts), make([]float64, parts)
@@ -190,10 +188,10 @@ func (o *Outlook) shared(s *Source, apart bool, parts int, share func(draw *rand
 	return expected
 }
 
-// sum is how many notes leak in a draw, and what the draw weighs.
+// sum is the number of leaking notes in a draw, with the weight of the draw.
 type sum struct{ leaks, weight float64 }
 
-// quantile returns the sum at which those up to it weigh so much.
+// quantile returns the number at which the draws up to it have the given share of the weight.
 func quantile(sums []sum, weight float64) int64 {
 	below := 0.0
 	for _, x := range sums {
@@ -225,11 +223,11 @@ var plainMissed = map[string]miss{
 	"PERSON": {406, 3658}, "SANITARY_CARD_ID": {2, 257}, "TELEPHONE": {0, 267},
 }
 
-// kindsPrior is how many leaks of a reading count as much as the calibration does in
-// what they are of: sources differ in that as they do in how many there are.
+// kindsPrior is the number of leaks in a reading that count as much as the calibration for the division by category,
+// because sources differ in that, too.
 const kindsPrior = 4
 
-// likeAll is with how many spans of all categories that of one begins.
+// likeAll is the number of spans of all categories with which the miss rate of a category is smoothed.
 const likeAll = 30
 
 // Kinds divides the leaking notes by category, in proportion to the spans of each category in the archive and to its
@@ -259,8 +257,7 @@ func (o *Outlook) Kinds(kinds []Kind) []Expected {
 	})
 }
 
-// binomial draws how many of n come true: one by one from the lowest number on
-// where few do, else by the normal distribution.
+// binomial draws from a binomial distribution: by inversion for small means, otherwise from the normal distribution.
 func binomial(draw *rand.Rand, n int64, p float64) float64 {
 	if p > 0.5 {
 		return float64(n) - binomial(draw, n, 1-p)

@@ -38,11 +38,10 @@ type Risk struct {
 	Doubt   Range `json:"doubt"`   // m
 }
 
-// What a bias of the recall dial does to log odds, for each unit of it: that a note leaks, how far archives lie apart
-// in that, and that a note is
-// in doubt. Of twelve writers and kinds of document left out the number of the default is 1.1, 1.1 and 1.0 times the
-// true one by it (geometric
-// mean) at biases of .5, 1 and 2, and 2.1, 3.5 and 10.5 times without; that of a CRF 1.2 and 1.5 times at .5 and 1.
+// Effects of one unit of the recall dial's bias on log odds: that a note leaks, how much archives differ in that, and
+// the doubt of a note. On twelve writers and kinds of document left out, the number predicted with them is 1.1, 1.1 and
+// 1.0 times the true one (geometric mean) at biases of .5, 1 and 2, and without them 2.1, 3.5 and 10.5 times; for a CRF
+// it is 1.2 and 1.5 times at .5 and 1.
 const dialTakes, dialApart, dialDoubts = 1.3, 0.3, 1.1
 
 // Dialled returns the calibration for a recall dial set to bias, given one that was fitted at bias 0.
@@ -107,7 +106,7 @@ type Parts map[part]*[DoubtBins]int64
 // part is the beginning of a part's name, and the rest.
 type part struct{ kind, name string }
 
-// mostParts bounds those of a unit: a column of patients is none of centres.
+// mostParts is the largest number of parts in a unit, so that a column of patients cannot be taken for one of centres.
 const mostParts = 256
 
 // Note counts a note. Notes of a new part are not counted once there are too many parts.

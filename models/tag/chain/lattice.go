@@ -59,9 +59,8 @@ func (l *Lattice) Prepare() {
 	}
 }
 
-// slop keeps a source alive that is under the pruning floor by rounding only.
-// Scores between two labels differ by less than a thousand, where a float32
-// has steps of 6e-5.
+// slop keeps sources that are below the pruning floor only by rounding. Scores between two labels differ by less than a
+// thousand, where the resolution of float32 is 6e-5.
 const slop = 1e-4
 
 // Viterbi writes the best path into path; of equal paths the one with the
@@ -90,7 +89,7 @@ func (l *Lattice) Viterbi(path []pipeline.Tag) {
 	l.back(path)
 }
 
-// first begins the recursion of Viterbi and returns the floor.
+// first starts the Viterbi recursion and returns the pruning floor.
 func (l *Lattice) first() (floor float32) {
 	s := l.tr.Stride
 	clear(l.alpha[:s])
@@ -99,7 +98,7 @@ func (l *Lattice) first() (floor float32) {
 	return floor
 }
 
-// advance makes the row of token t.
+// advance computes the row of token t.
 func (l *Lattice) advance(t int, floor float32) float32 {
 	tr, s := l.tr, l.tr.Stride
 	prev, next := l.alpha[t*s:(t+1)*s], l.alpha[(t+1)*s:(t+2)*s]
@@ -127,7 +126,7 @@ func (l *Lattice) Decode(path []pipeline.Tag) (logZ float64) {
 
 var zeros [256]float32 // as long as the longest row: tags are numbered by a byte
 
-// back follows the best path from the right.
+// back traces the best path from the right.
 func (l *Lattice) back(path []pipeline.Tag) {
 	s := l.tr.Stride
 	best := kernels.ArgMax(l.alpha[l.T*s:], zeros[:s])
@@ -151,12 +150,10 @@ func (l *Lattice) LogScore(path []pipeline.Tag) float64 {
 	return sum
 }
 
-// weak is when the linear recursion is no longer trusted. A label whose share
-// of α falls under e^-87 is lost to float32; it matters only if the sums of
-// the rows that follow fall by about as much, that is, if what the tokens say
-// contradicts all paths that were kept. So the product of the latest row sums
-// is watched, counted from where it was last above one. Long lines fall under it
-// as well, since the sums of their rows are a little less than one.
+// weak is the limit below which the recursion in float32 is not trusted. A label with a share of α below e^-87 is lost;
+// that matters only if the sums of later rows fall by about as much, that is, if the tokens contradict all paths that
+// were kept. So the product of the latest row sums is watched, counted from where it last exceeded one. Long lines fall
+// below the limit, too, since their row sums are slightly less than one.
 const weak = 1e-20
 
 // LogZ returns the logarithm of the sum over all paths, less what Prepare
@@ -174,7 +171,7 @@ func (l *Lattice) LogZ() float64 {
 	return l.logZ()
 }
 
-// sum makes all sums, if they are not made yet.
+// sum computes all sums unless they are computed already.
 func (l *Lattice) sum() {
 	if l.summed {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// wide holds the sums of forward-backward in float64, for what float32 is too narrow for.
+// wide holds the sums of forward-backward in float64, where float32 is not sufficient.
 type wide struct {
 	Expectation           // rows of its α sum to 1
 	betas       []float64 // [T][Stride] rows of α·β sum to 1

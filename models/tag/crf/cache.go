@@ -7,19 +7,15 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// cache keeps blocks of scores by form. It is a table of sets of eight places;
-// a form can stand only in the set that its hash names, and drives out the
-// first place of the set that was not used since the hand last passed (CLOCK).
-// So its memory is fixed, nothing moves, and what it holds depends on nothing
-// but the forms asked for. A block is a function of its form, so what the
-// cache holds never changes a result.
+// cache stores blocks of scores by form. It is a set-associative table with eight slots per set: a form can be only in
+// the set that its hash selects, and replaces the first slot of the set that was not used since the clock hand last
+// passed (CLOCK). So its memory is fixed, and its content depends only on the forms that were looked up. A block is a
+// function of its form, so the cache never changes a result.
 //
-// Nearly all of a look-up is waiting for memory: tags, entry and block lie in
-// three arrays of up to 64 MiB. warm therefore looks a run of forms up
-// together, so that the processor waits for all of them at once.
+// Most of the time of a look-up is memory latency: tags, entry and block are in three arrays of up to 64 MiB. warm
+// therefore looks up a run of forms together, so that the processor waits for all of them at once.
 //
-// Forms of more than 28 bytes are not kept: they are one in ten thousand, and
-// a key of fixed length costs no pointer.
+// Forms longer than 28 bytes are not cached: they are one in ten thousand, and a key of fixed length needs no pointer.
 type cache struct {
 	width  int // of a row in a block: the labels, padded to half a register where a lattice has a whole one
 	block  int // rows times width
@@ -86,12 +82,11 @@ func carve[T [ways]uint32 | uint8 | entry | float32](slab *[]byte, n int) []T {
 	return items
 }
 
-// run is how many forms are looked up together: what they touch, some 20 kB,
-// stays in the first cache of the processor.
+// run is the number of forms that are looked up together: the data they touch, some 20 kB, stays in the first-level
+// cache.
 const run = 16
 
-// warm fetches what is known of forms with these hashes, and returns where
-// they probably stand; -1 for what is not there.
+// warm prefetches the entries of forms with these hashes, and returns their probable slots; -1 for unknown forms.
 func (c *cache) warm(at *[run]int32, hash []uint64) {
 	kernels.Probe(at[:], hash, c.tag, unsafe.Pointer(&c.entry[0]))
 	for _, a := range at[:len(hash)] {
@@ -145,8 +140,7 @@ func (c *cache) look(hash uint64, form []byte) (at int, known bool) {
 	return 0, false
 }
 
-// expect asks for the block of a place, which is written soon: its form was not
-// there, so nobody has looked at it for long.
+// expect prefetches the block of a slot that will be written soon.
 func (c *cache) expect(at int) { kernels.PrefetchWrite(c.values[at*c.block:][:c.block]) }
 
 // copyFrom takes over what another cache holds at a place.

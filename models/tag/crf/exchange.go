@@ -7,18 +7,17 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// shared holds the scores of forms that the labellers of a model have computed, for each
-// other: half of the forms that are new to one another one has met. A labeller
-// asks here when its own cache, half as large, does not know a form, and
-// copies the block; so a lock is taken once in some twenty tokens. What it holds
-// is a function of the form, as in the caches, and never changes a result.
+// shared holds the scores of forms that all labellers of a model have computed, since half of the forms that are new to
+// one labeller are known to another. A labeller asks here when its own cache, half as large, does not know a form, and
+// copies the block; so a lock is taken once in some twenty tokens. A block is a function of its form, so sharing never
+// changes a result.
 type shared struct {
 	mu      sync.Mutex
 	bytes   int // of the stripes, the most that a labeller asked for
 	stripes atomic.Pointer[[stripes]stripe]
 }
 
-// stripes are locked each by itself.
+// stripes is the number of parts with a lock each.
 const stripes = 64
 
 type stripe struct {
@@ -58,8 +57,7 @@ func (s *shared) of(hash uint64, form []byte) *stripe {
 	return &s.stripes.Load()[hash>>8%stripes]
 }
 
-// take copies what is known of a form to its place in a labeller's cache, and
-// tells whether anything is.
+// take copies the block of a form into a labeller's cache, and reports whether there is one.
 func (s *stripe) take(to *cache, at int, hash uint64, form []byte) bool {
 	if s == nil {
 		return false
@@ -73,7 +71,7 @@ func (s *stripe) take(to *cache, at int, hash uint64, form []byte) bool {
 	return known
 }
 
-// give keeps what a labeller computed of a form.
+// give stores a block that a labeller has computed.
 func (s *stripe) give(from *cache, at int, hash uint64, form []byte) {
 	if s == nil {
 		return

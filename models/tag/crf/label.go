@@ -57,8 +57,8 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 	return l
 }
 
-// firstShare of its memory is what a labeller begins with: the huge pages of all of it
-// are written over as soon as they are touched, and a few notes touch most of them.
+// firstShare is the share of its memory that a labeller begins with: huge pages are cleared as soon as they are
+// touched, and a few notes touch most of them.
 const firstShare = 64
 
 // room makes caches of about so many bytes. What the ones before held is computed again.
@@ -248,7 +248,7 @@ func (l *Labeller) compute(at int, form []byte) {
 	l.cache.entry[at].begins = l.extract.Begins(form)
 }
 
-// put adds the weights of a feature to the rows around its token: a block.
+// put adds the weights of a feature to the rows around its token.
 func (l *Labeller) put(block []float32, f *located) {
 	g := &l.m.template.Groups[f.Group]
 	block = block[(l.m.template.Hi-g.Hi)*l.m.stride:][:g.Rows()*l.m.stride]

@@ -101,16 +101,14 @@ func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
 	return nil, nil
 }
 
-// maybe tells that the model may know a feature; if it is false, the model
-// does not.
+// maybe reports whether the model may know a feature (a Bloom filter): if it is false, the model does not.
 func (m *Model) maybe(key uint64) bool {
 	want := filterBits(uint32(key))
 	return m.filter[uint32(key)>>m.filterShift]&want == want
 }
 
-// some appends to dst which of the keys the model may know: maybe for many,
-// without a branch, since one pair of words in three is known and no processor
-// can tell which.
+// some appends to dst the indexes of the keys that the model may know: maybe for many keys without a branch, since one
+// pair of words in three is known and a branch would be mispredicted.
 func (m *Model) some(keys []uint64, dst []int32) []int32 {
 	dst = slices.Grow(dst, len(keys))
 	known := dst[len(dst) : len(dst)+len(keys)]
@@ -127,7 +125,7 @@ func (m *Model) some(keys []uint64, dst []int32) []int32 {
 // it is free.
 type place struct{ low, bucket, lo, hi uint32 }
 
-// enter puts a feature into the table; of two with one key the first counts.
+// enter adds a feature to the table; of two with one key the first counts.
 func (m *Model) enter(p place) {
 	at, mask := p.low>>m.tableShift, uint32(len(m.table)-1)
 	for ; m.table[at].hi != 0; at = (at + 1) & mask {
@@ -198,10 +196,9 @@ func (m *Model) makeBlocks() {
 	}
 }
 
-// locate keeps those of the features that the model knows, in their order, and
-// finds their weights. Of all it is known that maybe holds. It is find in
-// steps: every step reads for all features what the next one needs of each, so
-// that the processor waits for memory once a step and not twice a feature.
+// locate finds the weights of those features that the model knows, in order; maybe must hold for all of them. It is
+// find in stages: each stage loads for all features what the next one needs, so that the processor waits for memory
+// once per stage.
 func (m *Model) locate(fs []located) []located {
 	for i := range fs {
 		f := &fs[i]

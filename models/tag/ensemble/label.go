@@ -61,8 +61,8 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 	return conf
 }
 
-// decides returns the first member of a cascade if it can take lines off its
-// hands. The dial is turned on means, so with it all lines have to be asked for.
+// decides returns the first member of a cascade if it can decide lines by itself. With the recall dial it cannot,
+// because the dial is applied to means, so all lines need marginals.
 func (l *Labeller) decides() deciding {
 	if l.m.header.Mode != Cascade || l.dialled {
 		return nil
@@ -71,8 +71,8 @@ func (l *Labeller) decides() deciding {
 	return first
 }
 
-// leastSure is the probability of a path from which on each of its tags is the
-// likeliest at its place: what the mixer would choose too.
+// leastSure is the probability of a path from which on each of its tags is the most probable one at its token, which
+// the mixer would choose, too.
 const leastSure = 0.5
 
 // SpanProbs implements tagger.Spanned. With averaged marginals the probability of a span is computed from the averages.
@@ -179,8 +179,8 @@ func (l *Labeller) said(member int, text []byte, tokens []pipeline.Token, matche
 	return probs
 }
 
-// mixer decodes marginals: of all paths that the tag scheme allows the one
-// whose tags have the largest product.
+// mixer decodes marginals: among the paths that the tag scheme allows, it finds the one whose tags have the largest
+// product.
 type mixer struct {
 	set     *pipeline.TagSet
 	tr      *chain.Transitions

@@ -7,8 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// later holds the notes of a cascade that wait for the members behind the first: a
-// network reads lines of many notes side by side in a third of the time.
+// later holds the queued notes of a cascade: a network processes lines of many notes side by side in a third of the
+// time.
 type later struct {
 	notes   []waiting
 	tokens  []pipeline.Token
@@ -21,7 +21,7 @@ type later struct {
 	add    func(note, from, to int, probs []float32, stride int)
 }
 
-// waiting is a note that waits.
+// waiting is a queued note.
 type waiting struct {
 	tags           []pipeline.Tag
 	tokens, probs  int     // where its tokens and the probabilities of its decided spans begin among those of all
@@ -57,8 +57,8 @@ func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pi
 	return l.mix.decode(l.mean(text, tokens, matches), tokens, nil, tags), false
 }
 
-// labelSure is a cascade whose first member decides what it is sure of by
-// itself: most lines, whose marginals nobody needs.
+// labelSure runs a cascade whose first member decides the lines of which it is sure: most lines, whose marginals are
+// not needed.
 func (l *Labeller) labelSure(first deciding, text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool) {
 	x, n, at := &l.later, l.m.set.Len(), len(l.later.tokens)
 	x.room(len(tokens), n)
@@ -148,9 +148,9 @@ func (l *Labeller) ask(at int, text []byte, tokens []pipeline.Token, matches []p
 	return true
 }
 
-// spared is how much less sure than the threshold a token has to be. Of writers and kinds of document
-// left out the others find .0005 of all there is in lines whose least sure token is between .925 and .95, which are
-// a ninth to a fifth of what they read; precision and PERSON stay.
+// spared is how far below the threshold a token must be. On writers and kinds of document left out, the other members
+// find .0005 of all identifiers in lines whose least sure token is between .925 and .95, and these lines are a ninth to
+// a fifth of what they process; precision and PERSON do not change.
 const spared = 0.025
 
 // weigh adds the probabilities of a member, in rows stride apart, to those of the
@@ -164,7 +164,7 @@ func (l *Labeller) weigh(member int, sum []float32, doubt []bool, probs []float3
 	}
 }
 
-// hear adds to sum what the members behind the first say of all that waits.
+// hear adds the marginals of the other members for all queued notes.
 func (l *Labeller) hear() {
 	for k, member := range l.members[1:] {
 		if s, ok := member.(deferring); ok {

@@ -44,8 +44,7 @@ const (
 // Modes lists all modes.
 func Modes() []string { return []string{string(Mean), string(Cascade), string(Priority)} }
 
-// A labeller that is deferring reads lines of many notes side by side. See
-// bilstm.Labeller.
+// A deferring labeller processes lines of many notes side by side. See bilstm.Labeller.
 type deferring interface {
 	// Defer takes the runs of wanted tokens of a note.
 	Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool)
@@ -54,7 +53,7 @@ type deferring interface {
 	Deferred(do func(note, from, to int, probs []float32, stride int))
 }
 
-// A labeller that is deciding takes lines off the hands of a cascade.
+// A deciding labeller decides lines of a cascade by itself.
 type deciding interface {
 	tagger.Spanned
 	// LabelSure tags the lines whose best path has at least the probability
@@ -64,8 +63,7 @@ type deciding interface {
 	LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32
 }
 
-// labelling is a labeller of a member. Members of which only spans are asked
-// need no marginals.
+// labelling is a member's labeller. Members that only propose spans need no marginals.
 type labelling interface {
 	tagger.Labeller
 	tagger.Marginals
@@ -169,9 +167,9 @@ func New(mode Mode, members []tagger.Model) (*Model, error) {
 	return m, nil
 }
 
-// byKind gives every kind of member the same weight, which its members share:
-// networks of several seeds err alike, a CRF elsewhere. On MEDDOCAN dev a CRF
-// and three networks have strict F1 .975 so, and .973 with four equal weights.
+// byKind gives every kind of member the same weight, shared among its members: networks with several seeds make similar
+// errors, a CRF others. On MEDDOCAN dev a CRF and three networks have strict F1 .975 in this way, and .973 with four
+// equal weights.
 func byKind(members []About) []float32 {
 	of := map[string]int{}
 	for _, a := range members {

@@ -14,8 +14,8 @@ type claim struct {
 	precision float32
 }
 
-// prior has all members say their spans, and of those that overlap keeps that of the
-// more precise member, of equal ones that of the earlier. It returns the least of their confidences.
+// prior collects the spans of all members; of overlapping ones it keeps that of the member with higher precision in the
+// category, or of the earlier member. It returns the lowest of the members' confidences.
 func (l *Labeller) prior(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.claims = l.claims[:0]
 	least := float32(1)

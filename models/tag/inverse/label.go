@@ -59,8 +59,8 @@ func (l *labeller) judge(text []byte, tokens []pipeline.Token, matches []pipelin
 	l.join(tokens)
 }
 
-// byRules is P(safe) where there is no network: no probability, but a rank, so
-// that the dial masks what unsafe lists have before what is in none.
+// byRules holds P(safe) by list where there is no network: ranks rather than probabilities, so that the dial masks
+// words in unsafe lists before words in no list.
 func byRules(l List) float32 {
 	switch {
 	case l.safe() || l == Punctuation:
@@ -71,11 +71,9 @@ func byRules(l List) float32 {
 	return 0
 }
 
-// houses masks the word for a house in front of masked words with a capital,
-// and what stands between, for it is part of the name: l'H. del Robledal, centro
-// Pilar Vidal. It is as safe as the name is. A common word by itself, the
-// network lets it in: of what it left in notes of a kind that it never saw, half
-// was this (BENCHMARKS.md).
+// houses masks the word for a kind of institution before masked capitalized words, and the words between, because they
+// are part of the name: l'H. del Robledal, centro Pilar Vidal. It is masked when the name is. The network alone leaves
+// such common words: half of what it left in notes of an unknown kind was this (BENCHMARKS.md).
 func (l *labeller) houses(text []byte, tokens []pipeline.Token) {
 	for i := 1; i < len(tokens); i++ {
 		if !l.masked[i] || tokens[i].Flags&pipeline.LineStart != 0 || !capital(text[tokens[i].Start:tokens[i].End]) {
@@ -87,10 +85,9 @@ func (l *labeller) houses(text []byte, tokens []pipeline.Token) {
 	}
 }
 
-// houseOf returns the token that is the word for a house in front of the name at
-// token i, or i. Short words, masked ones and such with a capital may stand
-// between, and the full stop of a short form. Whoever masks more finds no fewer
-// houses, so that the dial stays one axis.
+// houseOf returns the token that is the word for the institution whose name is at token i, or i. Short words, masked
+// ones and capitalized ones may stand between, and the full stop of an abbreviation. More masking never finds fewer
+// such words, so that the dial stays monotonic.
 func (l *labeller) houseOf(i int, text []byte, tokens []pipeline.Token) int {
 	short := false // only a short form has a full stop
 	for k := i - 1; k >= max(0, i-1-maxLinks) && tokens[k+1].Flags&pipeline.LineStart == 0; k-- {

@@ -49,11 +49,11 @@ var listNames = [numLists]string{
 // String returns the name used in the configuration and in reports.
 func (l List) String() string { return listNames[l] }
 
-// safe tells whether the rules alone let a token of the list in.
+// safe reports whether a token of the list is safe by the rules alone.
 func (l List) safe() bool { return l >= StopWord }
 
-// never is the lists whose tokens no probability lets in at the strict end
-// (INV §4.3.5, the third case).
+// never is the set of lists whose tokens are masked at the strict end whatever their probability (INV §4.3.5, the third
+// case).
 var never = [...]List{Weekday, Month, Holiday, Street, NumberWord}
 
 // NeverNames returns the lists that Params.Never may name.
@@ -104,7 +104,7 @@ func (r *Rules) judge(dst []List, text []byte, tokens []pipeline.Token) []List {
 	return dst
 }
 
-// contexts are the terms that make what is in them safe.
+// contexts lists the kinds of terms whose tokens are safe.
 var contexts = map[terms.Kind]List{
 	terms.Dose: Dose, terms.Lab: LabValue, terms.Duration: Time, terms.Drug: Drug,
 	terms.Symptom: Clinical, terms.Diagnosis: Clinical, terms.Anatomy: Clinical, terms.Procedure: Clinical,
@@ -234,7 +234,7 @@ var (
 
 const maxHouse = 16 // bytes; more than any of them has
 
-// isHouse tells whether a form is a word for a house, in any letters.
+// isHouse reports whether a form is a word for a kind of institution, in any case.
 func isHouse(form []byte) bool {
 	var room [maxHouse]byte
 	return len(form) < maxHouse && housesNamed[string(gazetteer.Fold(room[:0], form))]

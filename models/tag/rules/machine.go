@@ -64,7 +64,7 @@ type Machine struct {
 	exhausted int64
 }
 
-// kept caches the results of tests of a form.
+// kept caches the test results of a form.
 type kept struct {
 	hash uint64
 	knownForm
@@ -79,7 +79,7 @@ type knownForm struct {
 // two. With a quarter of it a run of an archive took 5 % longer.
 const cachedForms = 1 << 16
 
-// config is a place on a path.
+// config is a position in the search for a path.
 type config struct {
 	state       int32
 	token       int32 // the next one
@@ -90,7 +90,7 @@ type config struct {
 	registers   uint64
 }
 
-// frame is a network that was begun: where to go on when it ends.
+// frame is a network that was entered, and where to continue when it ends.
 type frame struct {
 	parent, to  int32
 	first, last int32 // tokens: it begins with first, its limit ends before last
@@ -152,8 +152,8 @@ func Disjoint(dst []pipeline.Span, finds []Find) []pipeline.Span {
 	return dst
 }
 
-// fewFinds is how many finds are compared with each other. A hostile note of a
-// megabyte has 200,000: all pairs took half a minute.
+// fewFinds is the number of finds up to which all pairs are compared. A hostile note of a megabyte has 200,000 finds:
+// all pairs took half a minute.
 const fewFinds = 64
 
 // occupied has a bit for each byte of a note.

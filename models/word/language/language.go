@@ -139,7 +139,7 @@ func Of(text []byte, tokens []pipeline.Token) (told pipeline.Language, counted p
 	return told, counted
 }
 
-// functionWords are the function words of languages by their hash (Features), a bit for each language.
+// functionWords maps hashes of function words (see Features) to their languages, one bit each.
 type functionWords struct {
 	of     map[uint32]uint16
 	filter [1 << 10]uint64 // bits of some of the hash: most words of a note are in no list

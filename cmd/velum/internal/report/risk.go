@@ -51,8 +51,8 @@ type Parts struct {
 	Languages  []RiskPart `json:"by_language,omitempty"`
 }
 
-// direct are the kinds of what names somebody by itself; ages, dates, places and what a
-// person works as tell by being put together.
+// direct lists the kinds of categories that identify a person directly. Ages, dates, places and professions identify
+// only in combination.
 var direct = []pipeline.Kind{pipeline.NameKind, pipeline.ContactKind, pipeline.IDKind}
 
 // Direct returns the estimate for the categories that identify a person directly, such as names; nil if categories are
@@ -109,11 +109,11 @@ type Reading struct {
 	Fast  bool    `json:"fast"`     // a note took less than report.read_seconds
 }
 
-// Without a calibration these are the limits of notes in Spanish and Catalan: of
-// the hands of notes-voices and the wards of NUBes none was beyond.
+// plain has the limits used without a calibration, for notes in Spanish and Catalan: none of the writers of
+// notes-voices and the wards of NUBes was beyond them.
 var plain = calibrate.Risk{Foreign: calibrate.Range{0, 0.03}, Unknown: calibrate.Range{0, 0.35}}
 
-// riskOf puts it together.
+// riskOf computes the risk section of the report.
 func riskOf(m *commit.Manifest, in *Input) *Risk {
 	o, s := &in.Config.Report, archiveOf(&m.Counts)
 	r := &Risk{RedFrom: o.Expected, Proven: o.Proven, Unlike: []Shift{}}
@@ -162,7 +162,7 @@ const (
 	shiftDoubt    = 1.5  // mean log odds of doubt: writers of one corpus lie within 2, and 4 is what lies between short notes and reports
 )
 
-// unheard are the codes of the languages of one masked note in a hundred or more that the model has not heard.
+// unheard returns the codes of the languages unknown to the model in at least one of a hundred masked notes.
 func unheard(c *commit.Counts, heard pipeline.Languages) (codes []string) {
 	for code, n := range c.Tally.By(tally.Language) {
 		if l, known := pipeline.ParseLanguage(code); known && n*100 >= c.Masked && heard.Foreign(l, pipeline.Words{}) {
@@ -201,7 +201,8 @@ func archiveOf(c *commit.Counts) *calibrate.Source {
 	return s
 }
 
-// partsOf divides the notes. Months and languages are told where all notes have one.
+// partsOf divides the expected leaks by month, centre and language. Months and languages are given only if all notes
+// have one.
 func partsOf(m *commit.Manifest, o *calibrate.Outlook, reading *Reading) (p Parts) {
 	var found audit.Found
 	if reading != nil && !reading.Stale {
@@ -242,7 +243,7 @@ func partsOf(m *commit.Manifest, o *calibrate.Outlook, reading *Reading) (p Part
 // mostParts bounds what a table of parts has.
 const mostParts = 120
 
-// riskParts are the parts by their names; none where notes are in no part, or all in one.
+// riskParts returns the parts by name; none if no note is in a part, or all are in one.
 func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect func(*calibrate.Source) calibrate.Expected, read map[string]audit.Share) (all []RiskPart) {
 	sum := int64(0)
 	if len(parts) > mostParts {
@@ -261,7 +262,7 @@ func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect fu
 	return all
 }
 
-// sampled is a reading by the bins of doubt that it was drawn from.
+// sampled groups a reading by the bins of doubt from which its notes were drawn.
 func sampled(r *Reading) (all []calibrate.Sampled) {
 	read := r.Samples
 	if read == nil {
@@ -280,9 +281,9 @@ func (r *Risk) compare(what string, here float64, known calibrate.Range, least, 
 	r.Unlike = append(r.Unlike, Shift{What: what, Here: Rounded(here), Lowest: Rounded(known[0]), Most: Rounded(known[1]), Beyond: enough && (here > most || here < least)})
 }
 
-// public returns the part that may be given away: the finds of people. The language of notes, their
-// words and confidences are functions of the hidden words under a model that everyone
-// has: a light that went by them told one name from another in a small archive.
+// public returns the part that may be released: the findings of readers. Languages, words and confidences of notes are
+// functions of the masked words under a model that everybody has; a light that depended on them distinguished names in
+// a small archive.
 func (r *Risk) public() *Risk {
 	p := *r
 	p.Left, p.Corrected, p.Parts, p.Plan, p.Many, p.Unlike = nil, nil, Parts{}, nil, false, []Shift{}
@@ -297,10 +298,10 @@ func (r *Risk) public() *Risk {
 // Read reports whether people have read a sample of exactly this output.
 func (r *Risk) Read() bool { return r.Reading != nil && !r.Reading.Stale }
 
-// shown tells whether a reading shows the share that is wanted.
+// shown reports whether a reading proves the wanted leak rate.
 func (r *Risk) shown() bool { return r.Read() && !r.Reading.Fast && r.Reading.Upper <= r.Proven }
 
-// judgeRisk: nothing is green but what people have read.
+// judgeRisk sets the light by the risk: it is never green without a reading.
 func (r *Report) judgeRisk() {
 	k := r.Risk
 	if r.Notes.Masked == 0 || k == nil {
@@ -361,7 +362,7 @@ func Said(disk durable.FS, private string) (light, sentence string, reasons []st
 	return string(r.Light), r.Sentence, reasons, nil
 }
 
-// riskSentences say whether people read of it, and what is expected to be left.
+// riskSentences says whether people have read a sample, and how many leaks are expected.
 func (r *Report) riskSentences() (first string, last []string) {
 	k, l := r.Risk, r.language
 	first = l.Text("sentence unread")

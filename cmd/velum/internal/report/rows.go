@@ -45,10 +45,10 @@ func (s *RowSums) Add(file, outcome, reason string, rows int64) {
 	}
 }
 
-// mostFiles is how many files the page lists: of more, those of which most was set aside. rows.csv has all.
+// mostFiles is the number of files on the page, those with most quarantined rows. rows.csv has all.
 const mostFiles = 200
 
-// worst puts the files first of which most was set aside, and keeps mostFiles.
+// worst returns the first mostFiles files, those with most quarantined rows first.
 func worst(files []FileRows) []FileRows {
 	all := slices.Clone(files)
 	slices.SortStableFunc(all, func(a, b FileRows) int { return cmp.Compare(b.Rows-b.Masked, a.Rows-a.Masked) })

@@ -46,7 +46,7 @@ func monthOf(u *commit.UnitRecord) string {
 	return exit.Printable(folder) // the summary goes to terminals
 }
 
-// byMonth sums up the units of each month. Units of none are left out.
+// byMonth sums the units of each month. Units without a month are left out.
 func byMonth(m *commit.Manifest) map[string]*commit.Counts {
 	by := map[string]*commit.Counts{}
 	for i := range m.Units {
@@ -71,7 +71,7 @@ const (
 	driftDoubt  = 0.5 // mean log odds of doubt
 )
 
-// trendOf compares the newest month with those before; nil where there are not two.
+// trendOf compares the newest month with the earlier ones; nil if there is only one.
 func trendOf(m *commit.Manifest) *Trend {
 	by := byMonth(m)
 	if len(by) < 2 {
@@ -112,7 +112,7 @@ func trendOf(m *commit.Manifest) *Trend {
 	return t
 }
 
-// add takes a measure of all months of enough notes.
+// add adds a measure for all months with enough notes.
 func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts) float64, beyond func(now, lowest, most float64, c *commit.Counts) bool) {
 	m := Measure{Name: name, Lowest: math.Inf(1), Most: math.Inf(-1)}
 	last := len(months) - 1
@@ -177,7 +177,7 @@ func (t *Trend) Drifted() (names []string) {
 	return names
 }
 
-// judgeTrend: a month that is unlike those before is looked at.
+// judgeTrend adds a finding if the newest month differs from the earlier ones.
 func (r *Report) judgeTrend() {
 	if r.Trend == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// agreement says how far two curators agree on the same notes.
+// agreement is the agreement of two curators on the same notes.
 type agreement struct {
 	Notes   int     `json:"notes"` // that both have
 	Differ  int     `json:"differ"`
@@ -72,9 +72,8 @@ func categoryAt(spans []pipeline.Span, t pipeline.Token) pipeline.Category {
 	return pipeline.None
 }
 
-// kappa is Cohen's: (p_o - p_e) / (1 - p_e), where p_o is the share of cases on
-// which both say the same, and p_e what that would be by chance. The sums are
-// taken in order, so that the last digit is the same every time.
+// kappa is Cohen's: (p_o - p_e) / (1 - p_e), where p_o is the observed share of agreement and p_e the share expected by
+// chance. The sums are in a fixed order, so that the last digit is reproducible.
 func kappa[T cmp.Ordered](counts map[[2]T]int) float64 {
 	var n, agreed float64
 	first, second := map[T]float64{}, map[T]float64{}
@@ -99,8 +98,7 @@ func kappa[T cmp.Ordered](counts map[[2]T]int) float64 {
 	return (agreed/n - chance) / (1 - chance)
 }
 
-// compare reads the other curator's notes, prints the agreement, and leaves on
-// the page what differs.
+// compare reads the other curator's notes, prints the agreement, and keeps on the page only the notes that differ.
 func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if s.asks.answers != nil {
 		return s.compareAnswers(c, o)
@@ -130,15 +128,15 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	return err
 }
 
-// answerAgreement says how far two people agree on a question with answers.
+// answerAgreement is the agreement of two people on a question with fixed answers.
 type answerAgreement struct {
 	Notes  int     `json:"notes"` // that both have answered
 	Differ int     `json:"differ"`
 	Kappa  float64 `json:"kappa"` // Cohen's, by note
 }
 
-// compareAnswers reads another person's answers, prints how far those of this
-// session agree with them, and leaves on the page the notes on which they do not.
+// compareAnswers reads another person's answers, prints the agreement with this session, and keeps on the page only the
+// notes with different answers.
 func (s *session) compareAnswers(c *console.Console, o *Options) error {
 	data, err := os.ReadFile(o.Other)
 	if err != nil {

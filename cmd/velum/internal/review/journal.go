@@ -21,25 +21,24 @@ import (
 // journalSchema names the format of a journal in its first line.
 const journalSchema = "velum.review/2"
 
-// journal is the file that decisions are added to, a line each, synced before
-// the page goes on. A line that a kill has torn is taken off at the next start; each
-// has a sum of itself and of all before it, so that no other change goes unseen. Where the house
-// has a key, the sums of a reading are signed with one that is derived of it for the reader: who does
-// not hold the key of the house cannot write such a journal. No sum shows that eyes read.
-// It holds places and categories, no words.
+// journal is the file of decisions, one line each, synced before the next note is shown. An incomplete line left by a
+// kill is removed at the next start. Each line has a hash of itself and all lines before it, so that any other change
+// is detected. If the institution has a key, a reading is signed with a key derived from it for the reader, so that
+// nobody without it can write such a journal; no hash can prove that somebody really read. The file holds places and
+// categories, and no words.
 type journal struct {
 	file *os.File
 	sum  [sha256.Size]byte // of the last line
 	key  []byte            // of the reader; nil: not signed
 }
 
-// sealedLine is a line as it stands in the file.
+// sealedLine is a line of the file with its hash.
 type sealedLine struct {
 	Line json.RawMessage `json:"line"`
 	Sum  string          `json:"sum"` // SHA-256, or HMAC, of the sum before, zeros for the first line, and of the line
 }
 
-// follow returns the sum of a line behind one with the sum before.
+// follow returns the hash of a line, given the hash of the line before.
 func follow(key []byte, before [sha256.Size]byte, line []byte) (sum [sha256.Size]byte) {
 	if key == nil {
 		return sha256.Sum256(append(before[:], line...))
@@ -51,7 +50,7 @@ func follow(key []byte, before [sha256.Size]byte, line []byte) (sum [sha256.Size
 	return sum
 }
 
-// readerKey returns the key with which a reader signs: derived from the key of the house, nil if it has none.
+// readerKey returns the key with which a reader signs, derived from the institution's key; nil without one.
 func readerKey(house *secret.Key, reader string) []byte {
 	if house == nil {
 		return nil
@@ -67,7 +66,7 @@ type journalHead struct {
 	drawn
 }
 
-// drawn identifies the sample that a journal reads; it is empty for other questions.
+// drawn identifies the sample of a journal; it is empty for other questions.
 type drawn struct {
 	Reader string `json:"reader,omitempty"`
 	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
@@ -92,7 +91,7 @@ type journalSpan struct {
 	Category string `json:"category"`
 }
 
-// openJournal begins a journal, or takes up the decisions of an earlier one.
+// openJournal begins a journal, or reads the decisions of an existing one.
 func openJournal(path string, s *session) (*journal, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -168,8 +167,8 @@ func (s *session) head() journalHead {
 	return h
 }
 
-// unsealed calls head and then decision with the lines of a journal, each of which
-// is as it was written, and signed with the key of the house if the journal says so.
+// unsealed calls head and then decision with the lines of a journal, after verifying each hash, and the signature if
+// the journal has one.
 func unsealed(data []byte, path string, house *secret.Key, head func(*journalHead) error, decision func(row int, sum string, l *journalLine) error) (sum [sha256.Size]byte, err error) {
 	row := 0
 	var key []byte
@@ -210,7 +209,7 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 	return sum, nil
 }
 
-// replay takes the decisions of a journal. The last one on a note counts.
+// replay applies the decisions of a journal. The last decision about a note counts.
 func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
 	return unsealed(data, path, s.key, func(head *journalHead) error {
 		if *head != s.head() {

@@ -24,8 +24,7 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// wantedNotes are notes of an archive, by unit and row of the input file, with
-// the spans to show.
+// wantedNotes holds the notes of an archive to show, by unit and row of the input file, with the spans to show.
 type wantedNotes map[unitKey]*wantedFile
 
 // wantedFile is a file, or a piece of one, as the run that wrote the output called it, with its notes by row.
@@ -78,8 +77,8 @@ type sampleLine struct {
 	sampled
 }
 
-// listed returns what finds in the archive the notes that a file of the output lists, of this kind. The spans to begin with are
-// what was masked, and what a person adds was missed; or they are what singles somebody out.
+// listed reads from the archive the notes that a file of the output lists. They are shown with the spans that were
+// masked, so that additional spans are misses, or with the identifying facts (question rare).
 func listed(kind, remedy string) func(context.Context, *option.Config, *Options) ([]note, int, error) {
 	return func(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
 		dir, m, err := files.Private(o.Of)
@@ -142,7 +141,7 @@ func drawnFrom(o *Options) (drawn, error) {
 	return drawn{Reader: cmp.Or(o.Reader, audit.UserName(), "unknown"), Output: extent.Output, Sample: sample.SHA256}, nil
 }
 
-// loadQuarantined finds the notes in the archive that a run set aside.
+// loadQuarantined reads from the archive the notes that a run has quarantined.
 func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
 	dir, m, err := files.Private(o.Of)
 	if err != nil {
@@ -176,9 +175,8 @@ type quarantinedRow struct {
 	Reason string `parquet:"reason"`
 }
 
-// find reads the notes out of the archive, and tells how many of them have no
-// text that can be shown: those that are no text, and those of who objects. What
-// a run sets aside for its tokens is shown.
+// find reads the notes from the archive, and returns how many of them cannot be shown because they are no text or their
+// patient objects. A note that was quarantined for its tokens is shown.
 func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (notes []note, unseen int, err error) {
 	r, err := flow.ReadOptions(cfg)
 	if err != nil {
@@ -223,8 +221,8 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 	return notes, unseen - len(notes), nil
 }
 
-// missing says which files are not in the archive. Without them nothing is shown: a sample of what is left would say nothing of
-// what is not, and a list that lacks them would be read for the whole of it.
+// missing returns an error with the files that are not in the archive. Then nothing is shown, because a part of a
+// sample would be taken for the whole.
 func (w wantedNotes) missing(in string) error {
 	names := map[string]bool{}
 	for _, file := range w {

@@ -18,8 +18,8 @@ type question struct {
 	answers []string // else one of these is: what texts calls them, by the keys 1, 2...
 }
 
-// questions are all that there are. The first one is asked unless another is
-// named. The guideline of a question is the text "guideline-NAME", else "guideline".
+// questions lists all questions. The first one is the default. The guideline of a question is the text
+// "guideline-NAME", or else "guideline".
 var questions = []question{
 	{name: "spans", load: loadNotes, marks: true},
 	{name: "audit", load: listed("audit", "draw one: start the same run with --audit N"), output: true, marks: true, drawn: true},
@@ -36,13 +36,13 @@ func Questions() (names []string) {
 	return names
 }
 
-// questionNamed returns the one of that name; "" is the first.
+// questionNamed returns the question with that name; "" means the first.
 func questionNamed(name string) *question {
 	i := slices.IndexFunc(questions, func(q question) bool { return q.name == name })
 	return &questions[max(i, 0)]
 }
 
-// check refuses options that do not go with the question.
+// check returns an error for options that the question does not support.
 func (q *question) check(o *Options) error {
 	if q.output && o.Of == "" {
 		return exit.Misconfiguredf("name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed", q.name)

@@ -69,9 +69,8 @@ func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[strin
 	return r, sums, nil
 }
 
-// found adds up what readers said, note by note, in the order of the sample. Within a
-// stratum a note counts if all before it do; those drawn for their centre alone
-// count for it.
+// found adds up the readers' findings note by note, in the order of the sample. Within a stratum a note counts only if
+// all notes before it do; notes drawn for a centre count for that centre only.
 func found(r *audit.Reading, all []map[int]*journalLine) {
 	ranks := map[int]*journalLine{}
 	for _, said := range all {
@@ -118,8 +117,8 @@ func found(r *audit.Reading, all []map[int]*journalLine) {
 	}
 }
 
-// kappaOf is Cohen's kappa of two readers over the notes that both have read; nil
-// where they have none in common, or chance alone agrees wholly.
+// kappaOf returns Cohen's kappa of two readers over the notes that both have read; nil if there are none, or if chance
+// agreement is complete.
 func kappaOf(a, b map[int]*journalLine) *float64 {
 	counts := map[[2]int]int{}
 	leaks := func(l *journalLine) int {
@@ -144,7 +143,7 @@ func kappaOf(a, b map[int]*journalLine) *float64 {
 	return new(kappa(counts))
 }
 
-// pause is how many seconds between two decisions are no reading any more.
+// pause is the time between two decisions, in seconds, above which it does not count as reading.
 const pause = 600
 
 // Spent returns how many seconds the decisions of a session took, without pauses. out is the session's --out. It
@@ -168,8 +167,7 @@ func Spent(out string) (seconds int64, err error) {
 	return seconds, err
 }
 
-// timesOf says when somebody read, and how long a note took: the median of the times
-// between decisions, pauses left out.
+// timesOf returns when a person read, and the median time per note without pauses.
 func timesOf(r *audit.Reader, said map[int]*journalLine) {
 	var times []int64
 	for _, l := range said {

@@ -80,8 +80,7 @@ func (n *note) shown() []pipeline.Span {
 	return n.spans
 }
 
-// doubt is how unsure the model was of the note: of its least sure span. A note
-// without spans comes last.
+// doubt returns how unsure the model was of its least sure span. A note without spans comes last.
 func (n *note) doubt() float32 {
 	least := float32(1)
 	for _, s := range n.spans {
@@ -106,8 +105,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	return errors.Join(runLocked(ctx, c, cfg, o), lock.Close())
 }
 
-// runLocked is one session: two would each write the journal and know nothing of
-// what the other's person decides.
+// runLocked runs a session under a lock, because two sessions would overwrite each other's journal.
 func runLocked(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	s, err := open(ctx, cfg, o)
 	if err != nil {
@@ -191,7 +189,7 @@ func HouseKey(cfg *option.Config) (*secret.Key, error) {
 // maxGuideline of a file: the page shows all of it.
 const maxGuideline = 64 << 10
 
-// guideline reads what the house says of marking, plain text.
+// guideline reads the institution's annotation guideline, plain text.
 func guideline(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -221,7 +219,7 @@ func (s *session) next(o *Options) string {
 	return "velum teach learn --answers " + o.Out + " | velum corpus take --answers " + o.Out + " | velum prove evaluate --gold " + o.Out
 }
 
-// digest identifies the notes: a journal belongs to these and no others.
+// digest identifies the notes, so that a journal is not applied to others.
 func (s *session) digest() string {
 	h := xxh3.New()
 	for i := range s.notes {
@@ -283,7 +281,7 @@ func (l *loader) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// decide keeps what a person says of a note: in the journal first.
+// decide records a person's decision about a note, first in the journal.
 func (s *session) decide(i int, spans []pipeline.Span, answer string) error {
 	if err := s.journal.add(s, i, spans, answer); err != nil {
 		return err
@@ -297,11 +295,11 @@ func (s *session) keep(i int, spans []pipeline.Span, answer string) {
 	n.decided, n.final, n.answer = true, spans, answer
 }
 
-// errSpans says that an answer does not fit a note.
+// errSpans is returned for an answer that does not fit the note.
 var errSpans = errors.New("an answer that does not fit the note")
 
-// check tells whether the answer is one of the question's, and spans lie in a
-// note, in order, apart, on the borders of characters.
+// check checks that the answer is one of the question's, and that spans are inside the note, sorted, disjoint and on
+// character borders.
 func (s *session) check(i int, spans []pipeline.Span, answer string) error {
 	if s.asks.answers == nil && answer != "" || s.asks.answers != nil && !slices.Contains(s.asks.answers, answer) || !s.asks.marks && len(spans) > 0 {
 		return errSpans
@@ -366,8 +364,8 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	return err
 }
 
-// letStand notes in the log of the output of what singles somebody out whatever is marked no more in notes that were decided: the
-// next run counts it as read. What is still marked counts until it is masked.
+// letStand records in the audit log the identifying places that a person has unmarked in decided notes, so that they no
+// longer count. Places that are still marked count until they are masked.
 func (s *session) letStand(o *Options) error {
 	private, _, err := files.Private(o.Of)
 	if err != nil {
@@ -385,7 +383,7 @@ func (s *session) letStand(o *Options) error {
 	return audit.LetStand(audit.LogIn(private), places)
 }
 
-// leaks counts the decided notes in which something was left.
+// leaks counts the decided notes in which a person found a missed identifier.
 func (s *session) leaks() (n int) {
 	for i := range s.notes {
 		if x := &s.notes[i]; x.decided && len(x.left(x.final)) > 0 {
@@ -395,7 +393,7 @@ func (s *session) leaks() (n int) {
 	return n
 }
 
-// left are the categories of tokens that a person marked and nothing covered before.
+// left returns the categories of the tokens that a person marked and that no span had covered.
 func (n *note) left(final []pipeline.Span) (names []string) {
 	for _, t := range n.tokens {
 		if c := categoryAt(final, t); c != pipeline.None && categoryAt(n.spans, t) == pipeline.None && !slices.Contains(names, c.String()) {

@@ -30,8 +30,8 @@ import (
 //go:embed page
 var pages embed.FS
 
-// server is the page of one session, for one browser on this machine. Whoever
-// brings the token of the address first gets the cookie; nobody else is let in.
+// server serves the page of one session to one browser on this machine. The first browser with the token of the address
+// gets the cookie; all others are refused.
 type server struct {
 	session *session
 	options *Options
@@ -43,14 +43,14 @@ type server struct {
 	index  offset.Index
 }
 
-// cookieName is that of the only cookie of a session. Browsers keep cookies by host,
-// whatever the port: two sessions under one name would lock each other out.
+// cookieName returns the name of the session's only cookie. Browsers store cookies per host without the port, so two
+// sessions with one name would lock each other out.
 func (v *server) cookieName() string {
 	_, port, _ := net.SplitHostPort(v.host)
 	return "velum-" + port
 }
 
-// policy of the page: its own files and nothing else.
+// policy is the content security policy of the page: only its own files.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // maxBody of a request: the spans of one note.
@@ -136,8 +136,8 @@ func headers(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// letIn checks the cookie, or trades the token for it. What would change
-// something must come from the page itself.
+// letIn checks the cookie, or exchanges the token for it. Requests that change something must come from the page
+// itself.
 func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 	if token := r.URL.Query().Get("token"); token != "" && r.URL.Path == "/" {
 		if !v.trade(token) {
@@ -168,7 +168,7 @@ func (v *server) refuse(w http.ResponseWriter, word string, status int) {
 	http.Error(w, texts(v.lang())[word], status)
 }
 
-// trade uses the token up.
+// trade exchanges the token for the cookie; the token is then invalid.
 func (v *server) trade(token string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -269,7 +269,7 @@ func (v *server) shown(text string, tokens []pipeline.Token, spans, other []pipe
 	return map[string]any{"text": inOrder(text), "tokens": places, "spans": v.shownSpans(spans), "other": v.shownSpans(other)}
 }
 
-// masked is a note as who gets it reads it: [PERSON] in place of a span, a token of its own.
+// masked returns the masked note as its readers see it, with a token such as [PERSON] in place of each span.
 func masked(n *note) (text string, tokens []pipeline.Token, spans, other []pipeline.Span) {
 	var b strings.Builder
 	at := int32(0)
@@ -295,8 +295,8 @@ func masked(n *note) (text string, tokens []pipeline.Token, spans, other []pipel
 	return b.String(), tokens, spans, nil
 }
 
-// inOrder shows a sign in place of each character that turns round the order in
-// which others are shown: what a person marks is what stands there. Offsets stay.
+// inOrder replaces characters that reverse the displayed order by a visible sign, so that a person marks what is
+// stored. Offsets do not change.
 func inOrder(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.Is(unicode.Bidi_Control, c) {
@@ -306,7 +306,7 @@ func inOrder(text string) string {
 	}, text)
 }
 
-// turned names these characters, for who looks at the note; "" if there are none.
+// turned names these characters for the person who reads the note; "" if there are none.
 func turned(text string) string {
 	var names []string
 	for _, c := range text {

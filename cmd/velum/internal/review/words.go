@@ -11,7 +11,7 @@ import (
 // Langs lists the languages of the page.
 var Langs = []string{"ca", "en", "es"}
 
-// texts is every word of the page in a language.
+// texts returns all texts of the page in a language.
 func texts(lang string) map[string]string { return page.LanguageOf(lang).Under("review ") }
 
 // wordsOf returns the words for a question: with its own guideline and rule, if it has them.
@@ -45,8 +45,7 @@ func Keys() map[string]string {
 // marking are the keys that change spans.
 var marking = []string{"remove", "keep_all", "everywhere", "undo"}
 
-// keysOf returns the keys that do something: those that the question and its
-// options leave.
+// keysOf returns the keys that are active for the question and its options.
 func keysOf(o *Options, q *question) map[string]string {
 	keys := Keys()
 	maps.Copy(keys, o.Keys)

@@ -10,8 +10,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// fates lists the outcomes that an input can have, in the order in which they are
-// printed, and what the log says of those that somebody should know of.
+// fates lists the possible outcomes for an input file, in printing order, with the log message of those that users
+// should know.
 var fates = []struct{ name, says string }{
 	{"done", ""},
 	{"added", ""},
@@ -26,7 +26,7 @@ var fates = []struct{ name, says string }{
 // thousands.
 const mostNamed = 50
 
-// logChanges says what of the output does not stay as it is.
+// logChanges logs what changes in the output.
 func (m *masking) logChanges() {
 	named := map[string]int{}
 	say := func(log func(string, ...any), says string, about ...any) {
@@ -89,8 +89,7 @@ func countFates(changes []commit.Change) (all []fateCount) {
 	return all
 }
 
-// printPlan prints what a run would do. The time is that of a machine like the
-// one of BENCHMARKS.md.
+// printPlan prints what a run would do (--dry-run). The time is estimated for a machine like that of BENCHMARKS.md.
 func (m *masking) printPlan(units *commit.Plan) error {
 	rows := m.archive.Rows()
 	left := rows

@@ -14,9 +14,8 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// compare implements commit.UnitOptions.Compare: it reads a file that is given and the parts that
-// were made of another, and counts the notes that both have. It is asked twice a
-// run, of the few files at whose path another lay.
+// compare implements commit.UnitOptions.Compare: it counts the notes that an input file has in common with the file
+// that was at its path before, using the parts made from the latter. It is called for few files per run.
 func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit.Overlap, error) {
 	if m.Read.IDs == "drop" {
 		return commit.Overlap{Unknown: true}, nil

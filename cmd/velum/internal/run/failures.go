@@ -8,19 +8,18 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// failureReasons are those of notes on which a stage of ours failed. The other
-// reasons say something of the note, these say something of the program or the
-// model, and then the notes that passed are in doubt as well.
+// failureReasons lists the quarantine reasons that indicate a failure of a stage. Other reasons concern the note; these
+// concern the program or the model, so that notes without a reason are in doubt, too.
 var failureReasons = []pipeline.Reason{
 	pipeline.Panicked, pipeline.TimedOut, pipeline.TooCostly, pipeline.NoModel, pipeline.BadTags, pipeline.ChangedText, pipeline.Unsealed,
 }
 
-// mostFailures is how many notes in 10,000 may fail, and how many at least. One bad note is no reason to stop; a hundred say that
-// the model or the program is not what it should be.
+// mostFailures is the allowed number of failed notes per 10,000, and in total for fewer notes. A single bad note is no
+// reason to stop; a hundred indicate a broken model or program.
 const mostFailures = 10
 
-// gate stops a run in which stages fail too often. What is done by then is
-// never committed: units of an earlier start count again.
+// gate stops a run in which stages fail too often. Units done by then are not committed and are counted again at the
+// next start.
 type gate struct {
 	most         float64 // failures in 10,000 notes
 	stop         context.CancelCauseFunc
@@ -34,8 +33,7 @@ func newGate(ctx context.Context, most float64) (context.Context, *gate) {
 	return ctx, g
 }
 
-// unit counts a unit. Below 10,000 notes the rate means little: there, as many
-// failures are allowed as in 10,000.
+// unit counts the failures of a unit. Below 10,000 notes, as many failures are allowed as in 10,000.
 func (g *gate) unit(c *commit.Counts) {
 	g.notes += c.Rows
 	for _, r := range failureReasons {

@@ -139,8 +139,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	return m.printResult(result, out)
 }
 
-// sameOptions checks that the output was made with the options at hand: the
-// last step is done again with them.
+// sameOptions checks that the output was made with the present options, because the last step is repeated with them.
 func (m *masking) sameOptions(plan *commit.Plan) error {
 	old, err := commit.ReadManifest(m.options.Out)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,8 +24,7 @@ import (
 // down before anything is touched: a start that is killed is ended by the next one,
 // whatever its verb, and no later run takes the patient up again.
 
-// known reads who was forgotten in the output and who objected before: their notes are
-// left out, whatever list the run is given.
+// known reads who was forgotten in the output and who has objected before: their notes are left out of every run.
 func (m *masking) known(out commit.Output) (err error) {
 	private := cmp.Or(out.Private, commit.PrivateDir(out.Dir))
 	if m.forgotten, err = audit.ReadForgotten(out.FS, private); err != nil {
@@ -80,9 +79,8 @@ func (m *masking) inputsOf(out commit.Output) error {
 	return nil
 }
 
-// forgetPatient adds the patient, by all ids that were given, to those who are left out, and
-// returns the plan of the archive without. The output must be that of these files and options:
-// else a run with others would hide in it.
+// forgetPatient adds the patient, under all given ids, to those who are left out, and returns the plan without their
+// notes. The output must have been made from these files and options; otherwise the run would include other changes.
 func (m *masking) forgetPatient(ctx context.Context, plan *commit.Plan, out commit.Output) (*commit.Plan, error) {
 	forms, err := m.patientForms()
 	if err != nil {
@@ -156,7 +154,7 @@ func (m *masking) mark(event string, form []byte) audit.Entry {
 	return audit.Entry{Event: event, Mark: m.forgotten.Mark(key, form)}
 }
 
-// left is the plan of the archive without who is left out.
+// left returns the plan of the archive without the notes of those who are left out.
 func (m *masking) left(ctx context.Context) (*commit.Plan, error) {
 	if err := m.People.Objects.LeaveOut(ctx, m.archive); err != nil {
 		return nil, err
@@ -164,8 +162,7 @@ func (m *masking) left(ctx context.Context) (*commit.Plan, error) {
 	return m.plan(m.key)
 }
 
-// strange returns what is wrong if the output is not what a run of the plan would
-// make, or has more.
+// strange returns how the output differs from what a run of the plan would make.
 func (m *masking) strange(plan *commit.Plan, out commit.Output) (wrong, err error) {
 	changes, err := commit.Changes(plan, out, m.unitOptions())
 	for _, c := range changes {
@@ -213,7 +210,7 @@ func (m *masking) hasNotes(ctx context.Context, forms [][]byte) error {
 	return nil
 }
 
-// remember writes down who is being forgotten, and who objects from now on.
+// remember records who is being forgotten and who objects from now on.
 func (m *masking) remember(plan *commit.Planned) error {
 	for k := range m.People.Objects.Rows {
 		if x := &m.People.Objects.Rows[k]; (x.Notes > 0 || !x.Heading) && m.forgotten.Object(x.Form) {

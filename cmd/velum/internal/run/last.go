@@ -193,10 +193,8 @@ func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {
 	return in, nil
 }
 
-// sums reads what units keep of their notes, and not the notes: how many ids come
-// again, and the choice among all candidates. So a night costs what is new, and of
-// what is old some bytes a note. Of the ids of notes that were masked as now sample gets
-// the lowest of each unit.
+// sums reads the summaries of the units, and not the notes: it counts repeated ids and makes the choice among all
+// candidates. So old notes cost some bytes each. sample receives the lowest id hashes of each unit.
 func (l *lastStep) sums(ctx context.Context, f *commit.Final, sample *[]uint64) (again int64, among *choose.Choice, err error) {
 	if l.selection != nil {
 		if among, err = l.selection.Choose(); err != nil {
@@ -260,9 +258,8 @@ func moreIDs(f *commit.Final, ids *idset.Counter, pass, i int, part commit.PartR
 	return errors.Join(err, file.Close())
 }
 
-// tallied adds to the counts of a unit what resolve did in it. They must come
-// with the unit: a total of the process would miss the units that an earlier
-// start did.
+// tallied adds the counts of resolve to those of a unit. They are stored with the unit, because a total of the process
+// would lack the units of earlier starts.
 type tallied struct {
 	commit.UnitSink
 	found *flow.Found // of the unit

@@ -14,9 +14,8 @@ import (
 // the archive that are near.
 const namedRows = 20
 
-// leaveOut looks whose the notes are before anything is written: who objects and is
-// nobody in the archive may be there under an id that is written otherwise, and so may who is
-// somebody in some of its files.
+// leaveOut determines the notes to leave out before anything is written. An objector without notes in the archive may
+// occur there under another spelling of the id, and so may one with notes in some of its files.
 func (m *masking) leaveOut(ctx context.Context) error {
 	o := m.People.Objects
 	if err := m.knowsSomebody(ctx); err != nil || !o.Anybody() && o.Path == "" {
@@ -31,8 +30,7 @@ func (m *masking) leaveOut(ctx context.Context) error {
 	return m.alike()
 }
 
-// alike refuses to go on while notes stay whose patient's id may be that of somebody who is
-// left out.
+// alike returns an error while notes remain whose patient id may be another spelling of an objector's.
 func (m *masking) alike() error {
 	all := m.People.Objects.Alike
 	if len(all) == 0 {
@@ -49,8 +47,8 @@ func (m *masking) alike() error {
 		"ids of notes that would stay differ from those of who objects or is forgotten by zeros in front or letters around the digits alone, and nobody has said whose they are: %s", strings.Join(named, ", "))
 }
 
-// knowsSomebody refuses a table of people of whom no patient has a note: its ids may be written
-// otherwise, and then nobody is found.
+// knowsSomebody returns an error if no patient in the table of people has a note, because its ids may be spelled
+// differently.
 func (m *masking) knowsSomebody(ctx context.Context) error {
 	t := m.People.Table
 	if t == nil || m.Config.People.Table == "" || t.Rows() == 0 && t.Staff() > 0 || len(m.archive.Units) == 0 {
@@ -70,7 +68,7 @@ func (m *masking) knowsSomebody(ctx context.Context) error {
 	return m.refuse("write its ids as the archive does, or --set people.unmatched=warn", "people.table: %s: %s", m.Config.People.Table, cause)
 }
 
-// refuse ends the run, or only says why it might, as people.unmatched has it.
+// refuse ends the run, or only warns, depending on people.unmatched.
 func (m *masking) refuse(remedy, format string, args ...any) error {
 	if m.Config.People.Unmatched == "warn" {
 		m.Log.Warn(fmt.Sprintf(format, args...))
@@ -79,7 +77,7 @@ func (m *masking) refuse(remedy, format string, args ...any) error {
 	return exit.Errorf(exit.Privacy, remedy, format, args...)
 }
 
-// unmatched refuses a list of which rows, or all, are nobody in the archive.
+// unmatched returns an error for a list in which rows, or all rows, match no patient of the archive.
 func (m *masking) unmatched(ctx context.Context, o *flow.Objections) error {
 	if o.Path == "" {
 		return nil
@@ -116,8 +114,7 @@ func (m *masking) unmatched(ctx context.Context, o *flow.Objections) error {
 		"people.exclude: %s: %d of %d objections are no patient's of this archive, row %s%s", o.Path, len(unmatched), o.People(), rows, near)
 }
 
-// logKept says that nobody looked whose the notes of earlier runs are, whose files
-// are not given.
+// logKept warns that notes of earlier runs, whose files are not given, were not checked for objectors.
 func (m *masking) logKept() {
 	if !m.People.Objects.Anybody() {
 		return
@@ -141,8 +138,7 @@ func rowsOf(all []*flow.Objector) string {
 	return strings.Join(rows, ", ")
 }
 
-// near finds for each row the first id of the archive that is near, and says where
-// it stands.
+// near finds for each row of the list the first similar id in the archive, and its place.
 func (m *masking) near(ctx context.Context, rows []*flow.Objector) (string, error) {
 	found := make([]string, len(rows))
 	for i := range m.archive.Units {

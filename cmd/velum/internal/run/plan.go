@@ -36,7 +36,7 @@ import (
 //
 // What a plan was made with stands in it, and what a shard finds must be the same.
 
-// carried holds the fields of a plan beside its units.
+// carried holds the data that is stored in a plan beside its units.
 type carried struct {
 	Options json.RawMessage   `json:"options"` // of option.Portable
 	Shaping map[string]string `json:"shaping"` // of option.Shaping
@@ -48,7 +48,7 @@ type carried struct {
 	Archive json.RawMessage   `json:"archive"`
 }
 
-// carry puts into the plan what the other processes need.
+// carry adds to the plan what the other processes need.
 func (m *masking) carry(plan *commit.Plan) error {
 	full := func(name string) string {
 		if abs, err := filepath.Abs(name); name != "" && err == nil {
@@ -69,7 +69,7 @@ func (m *masking) carry(plan *commit.Plan) error {
 	return errors.Join(errs[:]...)
 }
 
-// peopleSum is a digest of who is left out: those people shape units and no option.
+// peopleSum returns a digest of the patients who are left out, since they affect units but are no option.
 func (m *masking) peopleSum() (string, error) {
 	h := sha256.New()
 	if name := m.Config.People.Exclude; name != "" {
@@ -120,7 +120,7 @@ func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOption
 // A loader loads the configuration over the options of a plan.
 type loader = func(plan []byte) (*option.Config, error)
 
-// joined does something of a plan that is there.
+// joined opens an existing plan and runs a function on it.
 func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *commit.Planned, out commit.Output) error) error {
 	r := &record{Console: c, RecordOptions: o.Record}
 	return r.keep(func() error {
@@ -156,7 +156,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 	})
 }
 
-// finished tells a plan that is there no more, since it was finished, from one that never was.
+// finished distinguishes a plan that was committed from one that never existed.
 func (o *Options) finished(out commit.Output, err error) error {
 	died, bad := out.Unfinished()
 	if _, missing := errors.AsType[*commit.PlanError](err); !missing || bad != nil || died || o.Shard != "" {
@@ -168,7 +168,7 @@ func (o *Options) finished(out commit.Output, err error) error {
 	return exit.Errorf(exit.Nothing, "", "%s: nothing to do: the plan was finished", out.Dir)
 }
 
-// sameAs readies the archive of a plan and refuses what is not as the plan has it.
+// sameAs restores the archive of a plan and returns an error if anything differs from the plan.
 func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 	o, err := flow.ReadOptions(m.Config)
 	if err != nil {
@@ -250,7 +250,7 @@ func Shard(ctx context.Context, c *console.Console, load loader, o *Options) err
 	})
 }
 
-// mostShards bounds what a typing mistake can ask for.
+// mostShards is the largest number of shards, as a guard against typing errors.
 const mostShards = 100_000
 
 // attemptID tells what two processes that do the same write at the same time apart.
@@ -295,7 +295,7 @@ func (r *record) shard(name string) {
 	r.part = "shard"
 }
 
-// shards records the heads of the logs of all shares of a plan.
+// shards writes the heads of the logs of all shards of a plan into the audit log.
 func (r *record) shards(run string) error {
 	units, entries, err := audit.Shards(r.private, run)
 	if err != nil {

@@ -68,7 +68,7 @@ func (r *record) lastStep() string {
 	return "audit " + r.draw.String()
 }
 
-// finish is the last step of the run: it draws the sample, or keeps the one that is to be read.
+// finish is part of the last step: it draws the audit sample, or keeps the unread one.
 func (r *record) finish(ctx context.Context, f *commit.Final, h *tagger.Header) error {
 	readings, err := audit.Readings(r.readings())
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *record) finish(ctx context.Context, f *commit.Final, h *tagger.Header) 
 	return r.draw.Draw(ctx, f, h.Risk, readings)
 }
 
-// keep calls do and writes down how it ended.
+// keep calls do between the first and the last line of the record, and records how it ended.
 func (r *record) keep(do func() error) error {
 	r.began = time.Now()
 	for flag, file := range map[string]string{"metrics": r.Metrics, "private-metrics": r.Private} {
@@ -125,8 +125,7 @@ func (r *record) place(out commit.Output, roots []string) {
 	r.Audit = cmp.Or(r.Audit, audit.LogIn(r.private))
 }
 
-// readings is the log that says what people read: that of the tree, wherever the run
-// keeps its own.
+// readings returns the log with the readings: that of the tree, even if the run logs elsewhere.
 func (r *record) readings() string { return audit.LogIn(r.private) }
 
 // begin writes the first line of a run. The context that it returns ends when

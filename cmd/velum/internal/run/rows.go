@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// asideRow is a note that was set aside: its row of the unit, why, and its line of a file of text.
+// asideRow is a quarantined note: its row in the unit, the reason, and its line in a text file.
 type asideRow struct {
 	Row    int64  `parquet:"row"`
 	Reason string `parquet:"reason"`
@@ -99,9 +99,8 @@ func writeRows(f *commit.Final) ([]report.FileRows, error) {
 	return sums.Files, w.Error()
 }
 
-// asideBefore returns what rows.csv of the last commit says of notes that were set aside, by their part: the name of a part
-// holds a digest of its bytes, so that none of these has to be opened. It is empty where that file is of an older velum, or
-// not as it was.
+// asideBefore returns the quarantined rows in rows.csv of the last commit, by part. The name of a part holds a digest
+// of its content, so the parts need not be opened. It is empty if the file is of an older velum or has changed.
 func asideBefore(f *commit.Final) (map[string][]asideRow, error) {
 	by := map[string][]asideRow{}
 	for _, p := range f.Before {

@@ -349,8 +349,8 @@ func (m *masking) unitOptions() commit.UnitOptions {
 	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
 }
 
-// stands is commit.UnitOptions.Stands: a unit whose masked parts a sample is of, read or to be read, stays as it is, for a
-// reading is valid for the bytes that it is of.
+// stands implements commit.UnitOptions.Stands: a unit whose masked parts belong to a sample, read or not, must not be
+// rewritten, because a reading is valid for exact bytes.
 func (m *masking) stands() func(u *commit.UnitRecord) bool {
 	extents := []audit.Extent{selection.Drawn(m.record.private)}
 	for _, r := range m.last.readings {
@@ -379,7 +379,7 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 	return m.ended(result, out, err)
 }
 
-// stage readies what units are done with: slots, and what is told of each.
+// stage prepares the slots in which units are processed, and their counters.
 func (m *masking) stage(ctx context.Context, notes int64) (context.Context, commit.UnitOptions, func()) {
 	m.progress = m.NewProgress("mask", "notes", notes)
 	ctx, gate := newGate(ctx, m.mostFailures)
@@ -437,15 +437,12 @@ func (m *masking) ended(result *commit.Result, out commit.Output, err error) err
 	return m.verdict(result)
 }
 
-// giveBackNotes is after how many notes memory that is free goes back to the
-// system: some three seconds of work, so that the collection it takes, 20 ms,
-// does not count.
+// giveBackNotes is the number of notes after which free memory is returned to the system: some three seconds of work,
+// so that the collection of 20 ms does not matter.
 const giveBackNotes = 250_000
 
-// giveBack gives free memory back to the system now and then. Buffers of a
-// unit's columns grow in steps, and the holes that they leave are too small for
-// the next step: without it 3 M notes took 400 MiB where the first 300 k took
-// 340, and each million a little more.
+// giveBack returns free memory to the system now and then. Buffers of columns grow in steps, and the gaps that they
+// leave are too small for the next step: without it, three million notes took 400 MiB, the first 300,000 took 340.
 func (m *masking) giveBack(notes int64) {
 	if m.settled += notes; m.settled >= giveBackNotes {
 		m.settled = 0
@@ -462,8 +459,7 @@ func (m *masking) finish(ctx context.Context, f *commit.Final) error {
 	return m.last.finish(ctx, f)
 }
 
-// slot holds the workers that a slot keeps from one unit to the next: the workers of all
-// steps, with the scores of forms that they have cached, which a new unit
+// slot keeps the workers of all steps from one unit to the next, with their cached scores of forms, which each unit
 // would have to compute again.
 type slot struct {
 	steps []pipeline.Step
@@ -562,8 +558,8 @@ func (t ticking) Put(b *pipeline.Batch) error {
 	return t.UnitSink.Put(b)
 }
 
-// unitsAtOnce: one unit keeps four cores busy, and seven at the most, since its
-// writer is one goroutine: see ARCHITECTURE.md.
+// unitsAtOnce returns the number of units processed at once: one per four cores, because a unit keeps four to seven
+// cores busy, limited by its single writer (see ARCHITECTURE.md).
 func (m *masking) unitsAtOnce() int {
 	if m.Run.Units > 0 {
 		return m.Run.Units
@@ -571,7 +567,7 @@ func (m *masking) unitsAtOnce() int {
 	return 1 + (m.Workers()-1)/4
 }
 
-// verdict turns what happened into an exit code.
+// verdict returns the error, with its exit code, for the result of the run.
 func (m *masking) verdict(r *commit.Result) error {
 	c := r.Manifest.Counts
 	c.Quarantined -= report.LeftOut(&c)
@@ -671,20 +667,20 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 // reuse units of an older one.
 const OutputVersion = "velum output 15 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
-// numbersVersion is the same where numbers of rows are ids: since 2 they have a
-// mark of the file, since 3 not one of its content.
+// numbersVersion changes like OutputVersion, for outputs in which row numbers are ids: since 2 they have a mark of the
+// file, since 3 one that does not depend on its content.
 const numbersVersion = " numbers 3"
 
-// placesVersion is the same where replacements look like values: since 2 neither
-// their places nor their numbers are public.
+// placesVersion changes like OutputVersion, for outputs with realistic replacements: since 2 neither their places nor
+// their counts are public.
 const placesVersion = " places 2"
 
-// patientsVersion is the same where patients have ids: since 2 they have one form,
-// and who objects is part of the units' names.
+// patientsVersion changes like OutputVersion, for outputs with patient ids: since 2 ids are normalized, and objectors
+// are part of the units' names.
 const patientsVersion = " patients 2"
 
-// joinedVersion is the same where ids are joined: since 2 bars within them get a
-// backslash.
+// joinedVersion changes like OutputVersion, for ids joined from several columns: since 2 bars within them are escaped
+// by a backslash.
 const joinedVersion = " joined 2"
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.

@@ -19,10 +19,9 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 )
 
-// dealt is who got whose values: what a policy shuffles is dealt out in a pass of
-// its own over all notes before the first one is written. The permutation is a
-// function of the notes, their spans, the key and the purpose, so a run that goes
-// on deals the same again, and no part of the output is written twice.
+// dealt holds the shuffled values: if the policy shuffles, a first pass over all notes assigns the values before any
+// note is written. The permutation depends on the notes, their spans, the key and the purpose, so a resumed run makes
+// the same one, and no part is written twice.
 type dealt struct {
 	table *shuffle.Table
 	first map[unitKey]int64 // number of the first note of each unit
@@ -46,7 +45,7 @@ func (d *dealt) close() {
 	}
 }
 
-// unitDealt holds the values that the notes of one unit were dealt. It is a mask.Dealt.
+// unitDealt holds the values assigned to the notes of one unit. It implements mask.Dealt.
 type unitDealt struct {
 	*dealt
 	files []dealtFile // of the unit at hand
@@ -76,8 +75,7 @@ func (d *unitDealt) Other(dst []byte, row int64, card int) ([]byte, bool, error)
 	return d.table.Other(dst, d.files[k].base+row, card)
 }
 
-// withShuffled adds to the sum of what shapes units all units, if values go from
-// one to another.
+// withShuffled adds all units to the digest that affects units if values are shuffled between them.
 func (m *masking) withShuffled(sum string) (string, error) {
 	o, err := m.MaskOptions()
 	if err != nil || len(o.Shuffled()) == 0 {
@@ -91,7 +89,7 @@ func (m *masking) withShuffled(sum string) (string, error) {
 	return fmt.Sprintf("%s shuffled 2 %x", sum, all.Sum(nil)), nil
 }
 
-// deal is the first pass over the archive, if the policy shuffles.
+// deal runs the first pass over the archive if the policy shuffles.
 func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 	o, err := m.MaskOptions()
 	if err != nil || len(o.Shuffled()) == 0 {

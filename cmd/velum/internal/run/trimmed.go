@@ -15,9 +15,9 @@ import (
 // rangeKind is the kind of the part of the private tree that has the range of the archive.
 const rangeKind = "range"
 
-// trims finds out, where the policy trims the edges of an archive, from when to when that goes and who has notes
-// throughout. The first commit settles it, for what is out is out: later runs go by what it found, and the notes that they
-// add are not trimmed.
+// trims determines, if the policy trims the edges of an archive, its date range and the patients whose notes span it.
+// The first commit stores the result, because released notes cannot be taken back: later runs use it, and do not trim
+// the notes that they add.
 func (m *masking) trims(ctx context.Context) error {
 	edge := 0
 	chains, err := m.Operators()

@@ -13,8 +13,8 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// A position is what a setting of inverse.dial does to labelled notes. Words
-// are tokens with a letter or a digit; category is ignored.
+// A position is the effect of a setting of inverse.dial on labelled notes. Words are tokens with a letter or digit;
+// categories are ignored.
 type position struct {
 	Dial     float64 `json:"dial"`
 	Entities int64   `json:"entities"`

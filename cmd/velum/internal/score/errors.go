@@ -95,8 +95,8 @@ func clip(text []byte, front bool) []byte {
 	return text
 }
 
-// knownForms tells of a form whether a model has heard it in training: whether it
-// has weights of its own. nil for kinds that cannot say.
+// knownForms reports whether a form has weights of its own in the model, that is, occurred in training; nil for kinds
+// of models that cannot tell.
 func knownForms(m tagger.Model) func(form []byte) bool {
 	if e, ok := m.(*ensemble.Model); ok {
 		m = e.Members()[0]

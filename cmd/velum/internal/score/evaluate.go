@@ -81,8 +81,7 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	return nil
 }
 
-// comparable refuses a gold and a system set that have no label in common: an
-// F1 of 0 would say nothing of the system.
+// comparable returns an error if gold and system have no label in common, because an F1 of 0 would be meaningless.
 func (f *Options) comparable(r *score.Report) error {
 	var gold, system []string
 	for _, c := range r.Categories {
@@ -190,8 +189,8 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	return s, wrong, err
 }
 
-// direct tells which categories are direct identifiers: those that HIPAA's list
-// (45 CFR 164.514) has and that are neither places nor dates, in any label set.
+// direct reports which categories are direct identifiers in any label set: those on HIPAA's list (45 CFR 164.514)
+// except places and dates.
 func direct() (func(pipeline.Category) bool, error) {
 	toHIPAA, err := flow.IntoLabels("hipaa")
 	if err != nil {

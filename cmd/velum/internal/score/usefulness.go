@@ -92,7 +92,7 @@ func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *
 	return m.print(c)
 }
 
-// steps bring the spans: those of an output, or of the model.
+// steps returns the stages that supply the spans: those of an output or of the model.
 func (o *UsefulnessOptions) steps(cfg *option.Config) ([]pipeline.Step, error) {
 	if o.Extract == "" {
 		f, err := flow.New(cfg)
@@ -112,7 +112,7 @@ func (o *UsefulnessOptions) steps(cfg *option.Config) ([]pipeline.Step, error) {
 	return flow.GivenSteps(given), nil
 }
 
-// measure is the sink.
+// measure is the sink that counts terms and harmless masked words.
 type measure struct {
 	Report
 	o      *UsefulnessOptions
@@ -152,7 +152,7 @@ func (m *measure) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// marked are the gold spans of note i; nil if --gold does not say that there are any.
+// marked returns the gold spans of note i; nil without --gold.
 func (m *measure) marked(b *pipeline.Batch, i int) []pipeline.Span {
 	gold := []pipeline.Span{}
 	if !m.o.Gold {
@@ -164,7 +164,7 @@ func (m *measure) marked(b *pipeline.Batch, i int) []pipeline.Span {
 	return gold
 }
 
-// terms counts the terms of a note that nothing of is masked.
+// terms counts the terms of a note, and those that are not masked at all.
 func (m *measure) terms(text []byte, tokens []pipeline.Token, spans []pipeline.Span) {
 	m.found = m.finder.Find(m.found[:0], text, tokens)
 	kept, next := 0, 0

@@ -12,9 +12,8 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// before is the notes that the last commit chose: when a month is added, most of
-// them are chosen again, and of old months hardly any others. So few parts of
-// candidates are opened, however many there are.
+// before holds the notes that the last commit selected. When a month is added, most of them are selected again and
+// hardly any other old notes, so few parts of candidates have to be opened.
 type before struct {
 	notes  pipeline.Batch
 	places map[string]map[int64]int // by part of candidates and place in it: the number of the note in notes
@@ -41,8 +40,8 @@ func placesOf(picked []picks) (string, error) {
 	return string(text), err
 }
 
-// mostBefore is how large the file of the last commit may be: it is held in memory.
-// Of a larger one nothing is taken, and candidates are read.
+// mostBefore is the largest size of the previous selection file that is held in memory. A larger one is ignored, and
+// candidates are read instead.
 const mostBefore = 8 << 20
 
 // chosenBefore reads the notes of a kind that the last commit chose. What is not

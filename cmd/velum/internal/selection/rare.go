@@ -20,7 +20,7 @@ import (
 // rarePath is where the notes stand that single somebody out, below the private tree.
 const rarePath = "rare/rare.jsonl"
 
-// rareRow is a row of a part of what singles somebody out.
+// rareRow is a row of a part with identifying facts.
 type rareRow struct {
 	ID       string  `parquet:"note_id"`
 	Row      int64   `parquet:"row"`
@@ -141,7 +141,7 @@ func (l *rareList) add(u *commit.UnitRecord, r *rareRow) {
 	n.said[r.Phrase] = max(n.said[r.Phrase], l.counts.Score(uint64(r.Phrase), r.Score, l.final.Manifest.Counts.Masked))
 }
 
-// judge gives the notes of a pass and their patients scores, and keeps the worst.
+// judge computes the scores of the notes in a pass and of their patients, and keeps the highest.
 func (l *rareList) judge() {
 	said := map[int64]map[int64]float64{} // by person and phrase
 	for _, n := range l.notes {

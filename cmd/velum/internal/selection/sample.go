@@ -132,8 +132,8 @@ func writeLines[T any](f *commit.Final, kind, path string, lines ...T) error {
 	return w.Flush()
 }
 
-// keep takes the sample of the last commit over, if its parts are all there and it was not read yet, or there is
-// nothing else to read. Where more notes of the same parts are wanted it says of which.
+// keep keeps the sample of the last commit if all its parts still exist and it has not been read, or if nothing else is
+// left to read. If more notes of the same parts are wanted, it returns their extent.
 func (s Sample) keep(f *commit.Final, risk *calibrate.Risk, readings []audit.Recorded, unread bool) (kept bool, of *audit.Extent, err error) {
 	var sample, extent *commit.PartRecord
 	for i := range f.Before {
@@ -224,7 +224,7 @@ func compareSampled(a, b *sampledNote) int {
 	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.unit, b.unit), cmp.Compare(a.at, b.at))
 }
 
-// fewOfCenter is how many notes of a centre are read at the least.
+// fewOfCenter is the least number of notes to read per centre.
 const fewOfCenter = 5
 
 // drawSample chooses the notes: the manifest says how many rows every masked part has,
@@ -283,7 +283,7 @@ func drawSample(f *commit.Final, extent *audit.Extent, strata []audit.Stratum) (
 // mostCenters bounds how many centres get notes of their own.
 const mostCenters = 256
 
-// seldom are notes of the centres of which fewer were drawn than should be read.
+// seldom draws notes of the centres that have too few in the sample.
 func seldom(drawn []*sampledNote, centers map[string]*sampleHeap) (more []*sampledNote) {
 	type place struct {
 		unit int

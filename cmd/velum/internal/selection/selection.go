@@ -282,9 +282,8 @@ func (p *picks) pick(f *commit.Final, notes, fresh, b *pipeline.Batch) error {
 	return nil
 }
 
-// finalName names what the last step writes by what it was made of: a part of
-// another run never takes the place of one that a manifest still lists. The
-// name of a unit says all of it but whether the system could read its input.
+// finalName names a part of the last step by its inputs, so that it never overwrites a part that a manifest still
+// lists.
 func finalName(m *commit.Manifest) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "velum last step 1\n%s %s %q %q\n", m.Config, m.Model, m.Key, m.LastStep)

@@ -17,8 +17,8 @@ import (
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// arrows is the door of Arrow's record batches in its IPC stream format. A record batch
-// that comes in is one that goes out, with as many rows.
+// arrows reads and writes Arrow record batches in the IPC stream format. Each input batch becomes one output batch with
+// as many rows.
 type arrows struct {
 	*shape
 	in     *intake
@@ -57,8 +57,8 @@ type record struct {
 // Field implements input.Fields.
 func (r *record) Field(k int) (value []byte, number, ok bool) { return r.cells[k](r.i) }
 
-// intake tells a stream that ends between messages from one that ends within one,
-// which the library takes for the same.
+// intake distinguishes a stream that ends between messages from one that ends within a message, which the library
+// treats alike.
 type intake struct {
 	io.Reader
 	within bool // bytes were read since the last message
@@ -79,8 +79,8 @@ const (
 	maxRows   = 1 << 24   // of one: null takes no bytes
 )
 
-// bounded is memory for one record batch. Lengths stand before their bytes, and packed
-// buffers say how large they become, so a few bytes could ask for all that there is.
+// bounded limits the memory for one record batch. Lengths precede their data, and compressed buffers state their size,
+// so that a few bytes could request all memory.
 type bounded struct {
 	memory.Allocator
 	left int
@@ -217,8 +217,7 @@ func (a *arrows) take(b *pipeline.Batch) {
 	}
 }
 
-// cut ends the stream at the record at hand: within says that it has no end. None of
-// its rows goes out.
+// cut ends the stream at the current record; within says that the record is incomplete. None of its rows is written.
 func (a *arrows) cut(within bool) {
 	const again = "write it again: the rows before it went out"
 	switch {

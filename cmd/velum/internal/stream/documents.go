@@ -16,9 +16,9 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// documents is the door of resources of FHIR, messages of HL7 v2 and a document of CDA.
-// A document that does not leave has in its place what its standard says for that, so
-// that rows stay rows: an OperationOutcome, an acknowledgement that refuses.
+// documents reads and writes FHIR resources, HL7 v2 messages or a CDA document. A document that is not released is
+// replaced by the standard's form of a refusal, so that the count stays: an OperationOutcome or a negative
+// acknowledgement.
 type documents struct {
 	*shape
 	feed
@@ -133,7 +133,7 @@ func (d *documents) Put(b *pipeline.Batch) error {
 	return err
 }
 
-// refused stands in place of a document that does not leave.
+// refused returns the replacement for a document that is not released.
 func (d *documents) refused(dst, id []byte, r pipeline.Reason) []byte {
 	if r == pipeline.SurvivingValue {
 		id = nil // which may be what survived

@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/pipeline/paced"
 )
 
-// feed is the input of a door of text.
+// feed buffers the input of the text formats.
 type feed struct {
 	in    *paced.Reader
 	buf   []byte // what was read and is in no batch yet
@@ -30,8 +30,8 @@ func (f *feed) compact() int {
 	return len(f.buf)
 }
 
-// more reads on, or finds the end; false if the input pauses, or nothing has come before
-// it is due (zero: never).
+// more reads more input, or detects its end; it returns false if the input pauses, or if nothing arrives before due
+// (zero: never).
 func (f *feed) more(due time.Time) (ok bool, err error) {
 	var late <-chan time.Time
 	if !due.IsZero() {
@@ -54,7 +54,7 @@ func (f *feed) more(due time.Time) (ok bool, err error) {
 	return err == nil, err
 }
 
-// tooLong says that a row has more bytes than one may have.
+// tooLong returns the error for a row that is too long.
 func tooLong(row int64) error {
 	return exit.Misconfiguredf("leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
 }

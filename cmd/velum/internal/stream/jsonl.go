@@ -26,7 +26,7 @@ const (
 	keptRaw = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
 )
 
-// jsonl is the door of objects, one a line.
+// jsonl reads and writes JSON objects, one per line.
 type jsonl struct {
 	*shape
 	feed
@@ -145,7 +145,8 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	return nil
 }
 
-// given reads what others have found in the note of a row. Spans that cannot be those of its text hold it back.
+// given reads the spans that another program has found in the note of a row. If they do not fit the text, the note is
+// held back.
 func (j *jsonl) given(b *pipeline.Batch, row int64) {
 	i := b.Len() - 1
 	if raw := j.fields.Raw(spansColumn); b.Reason[i] == pipeline.Sound && len(raw) > 0 && string(raw) != "null" {

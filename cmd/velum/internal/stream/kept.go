@@ -8,9 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// keptType is the type that a kept column goes out with, nil for a type that cannot pass.
-// Of a column that counts its values in a dictionary, and of views, what the rows of notes
-// that are set aside had would stay in the buffers: these are written anew.
+// keptType returns the output type of a kept column, nil for an unsupported type. Dictionary columns and views are
+// rewritten, because values of quarantined rows would stay in their buffers.
 func keptType(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
@@ -42,8 +41,8 @@ func copied(t arrow.DataType) bool {
 	return true
 }
 
-// passed returns a kept column as its type wants it, with null in place of some of its
-// rows, of which nothing stays in its buffers either.
+// passed returns a kept column in its output type, with null for some rows, whose values are also removed from the
+// buffers.
 func passed(column arrow.Array, to arrow.DataType, rows []int) (arrow.Array, error) {
 	switch c := column.(type) {
 	case *array.Dictionary:

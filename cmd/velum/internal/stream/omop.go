@@ -10,8 +10,8 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// notes is the door of rows of the table NOTE of OMOP: an object a line. Each comes out
-// with its columns, what NOTE_NLP says of it in note_nlp, and a status.
+// notes reads and writes rows of the OMOP table NOTE, one object per line. The output has the columns, the rows of
+// NOTE_NLP in note_nlp, and a status.
 type notes struct {
 	*jsonl
 	tables *omop.Tables

@@ -47,8 +47,8 @@ type Options struct {
 	Audit string      // file of the audit log; "": there is none
 }
 
-// maxCache bounds the cache of forms: a partition of Spark, or a notebook, has less memory than a
-// night of velum run. 64 MiB save 5 % of the time, and take 120 MB more with two workers.
+// maxCache is the size of the cache of forms: a partition of Spark or a notebook has less memory than `velum run`. 64
+// MiB would save 5 % of the time, and take 120 MB more with two workers.
 const maxCache = 24 << 20
 
 // where stands in errors for the place of a row.
@@ -63,8 +63,8 @@ const (
 	doubtColumn  = "doubt" // of JSON alone, where there is one
 )
 
-// A door is a format of streams. Next and Put run beside each other, and share
-// nothing but what the door guards.
+// A door is an input and output format of a stream. Next and Put run concurrently and share only what the door
+// protects.
 type door interface {
 	pipeline.Source
 	pipeline.Sink
@@ -73,7 +73,7 @@ type door interface {
 	close() error             // ends the output
 }
 
-// shape holds the facts about the rows that both doors need.
+// shape describes the rows, for all formats.
 type shape struct {
 	fill input.Filler
 	o    *input.Options
@@ -182,7 +182,7 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 	return s, p.Check()
 }
 
-// open waits for the first bytes, and says which door they want.
+// open reads the first bytes and returns the door for their format.
 func open(ctx context.Context, s *shape, in io.Reader, out io.Writer) (door, error) {
 	p := paced.NewReader(ctx, in)
 	head, err := begins(p)
@@ -229,7 +229,7 @@ func begins(in io.Reader) (head []byte, err error) {
 	return head, nil
 }
 
-// passing counts what goes out, and lets nothing out that verify has not passed.
+// passing counts the output rows, and refuses a masked text that verify has not sealed.
 type passing struct {
 	door
 	steady func() // called when a second batch comes
@@ -273,8 +273,7 @@ func (p *passing) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// language warns once of notes whose language the model does not know, where the light of a
-// run would be red.
+// language warns once if so many notes are in an unknown language that the report of a run would be red.
 func (p *passing) language(b *pipeline.Batch, i int) {
 	p.told.Told++
 	if p.heard.Foreign(b.Language[i], b.Words[i]) {
@@ -290,7 +289,7 @@ func (p *passing) language(b *pipeline.Batch, i int) {
 // doubtLanguage stands in the field doubt of rows in a language that the model does not know.
 const doubtLanguage = "language"
 
-// said says what went out, on stderr: standard output has the rows.
+// said prints the counts on stderr, since standard output has the rows.
 func (p *passing) said(c *console.Console) {
 	n := &p.counts
 	switch {

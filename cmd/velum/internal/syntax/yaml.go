@@ -39,10 +39,9 @@ const (
 	maxKeys  = 4000
 )
 
-// bounded looks for what would cost the parser too much, without parsing: it
-// counts the tokens that open and close something. They come from the parser's
-// own scanner, so that both agree on what stands in quotes, in a block of text or
-// in a comment; it takes time with the length, and stops at the first bound.
+// bounded checks for structures that would be too expensive to parse, without parsing: it counts opening and closing
+// tokens. It uses the parser's own scanner, so that both agree on quotes, text blocks and comments. It takes linear
+// time and stops at the first bound.
 func bounded(text []byte) (m *exit.Mistake) {
 	defer func() {
 		if recover() != nil {

@@ -51,14 +51,14 @@ func (r *Recurrent) reset(p *bilstm.Packed) {
 	r.none = zero(r.none, r.Units)
 }
 
-// project fills the gates with what comes in: x·w + b.
+// project computes the input part of the gates: x·w + b.
 func (r *Recurrent) project(x, w, b []float32) {
 	n, all := r.p.Rows(), 2*r.width()
 	input := len(w) / all
 	kernels.GemmFrom(r.gate, all, b, x, input, w, all, n, input, all)
 }
 
-// run goes through the steps in both directions. gate holds what comes in.
+// run processes all steps in both directions. gate holds the input part of the gates.
 func (r *Recurrent) run(u, v []float32) {
 	for t := range r.p.Steps() {
 		r.step(0, t, t-1, u, v)
@@ -68,7 +68,7 @@ func (r *Recurrent) run(u, v []float32) {
 	}
 }
 
-// step is step t of a direction; s is the one before it.
+// step computes step t of one direction; s is the step before it.
 func (r *Recurrent) step(direction, t, s int, u, v []float32) {
 	lo, n, before, have := r.p.Pairs(t, s)
 	H, g, all := r.Units, r.width(), 2*r.width()
@@ -149,8 +149,7 @@ func (r *Recurrent) Backward(in [][]float32, grad []float32) [][]float32 {
 	return grads
 }
 
-// back goes through the steps of a direction against their order. It leaves
-// the gradient of what the gates were given in gate.
+// back is the backward pass of one direction. It leaves the gradient of the gates' inputs in gate.
 func (r *Recurrent) back(direction int, u, v []float32) {
 	H, g := r.Units, r.width()
 	r.ut = transpose(r.ut, u[direction*H*g:][:H*g], H, g)
@@ -204,8 +203,7 @@ func (r *Recurrent) stepBack(direction, t, s int, ut, vt []float32) {
 	}
 }
 
-// outer writes, a direction, the products of what stood in state at the step
-// before with the first columns of the gates' gradients: [2·units][columns].
+// outer computes for each direction the products of the previous states with the gates' gradients: [2·units][columns].
 func (r *Recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
 	d = kernels.Grow(d, size)
 	H, n, all := r.Units, r.p.Rows(), 2*r.width()
