@@ -1,9 +1,6 @@
 package read
 
 import (
-	"errors"
-	"os"
-
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
@@ -22,7 +19,13 @@ func NewTaggedFiles(path string, o text.Options) (Text, error) {
 	}
 	o = o.WithDefaults()
 	t := tagged.Options{NotesOnly: true, BatchNotes: o.Notes, BatchBytes: o.Bytes}
-	return &folder{paths: paths, open: func(name string) (Text, error) { return openTagged(name, t) }}, nil
+	return &folder{paths: paths, open: func(name string) (Text, error) {
+		notes, err := tagged.Open(name, t)
+		if err != nil {
+			return nil, err
+		}
+		return taggedFile{notes}, nil
+	}}, nil
 }
 
 func taggedPaths(path string) ([]string, error) {
@@ -42,50 +45,11 @@ func isTagged(path string) bool {
 	if err != nil {
 		return false
 	}
-	f, err := os.Open(paths[0])
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	tagged := false
-	err = parquet.Guard(path, func() error {
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		footer, err := parquet.ReadFooter(path, f, info.Size())
-		if err == nil {
-			_, tagged = footer.Lookup(pipeline.TagSetKey)
-		}
-		return err
-	})
-	return err == nil && tagged
+	return parquet.Says(paths[0], pipeline.TagSetKey)
 }
 
 // taggedFile is one file of tagged notes.
-type taggedFile struct {
-	*tagged.Reader
-	file *os.File
-}
-
-func openTagged(path string, o tagged.Options) (Text, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	notes, err := tagged.New(f, info.Size(), path, o)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &taggedFile{notes, f}, nil
-}
+type taggedFile struct{ *tagged.Reader }
 
 // Warnings returns no warnings, since files of velum need none.
-func (t *taggedFile) Warnings() text.Warnings { return text.Warnings{} }
-
-// Close closes the file.
-func (t *taggedFile) Close() error { return errors.Join(t.Reader.Close(), t.file.Close()) }
+func (taggedFile) Warnings() text.Warnings { return text.Warnings{} }

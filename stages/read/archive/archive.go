@@ -170,7 +170,7 @@ func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 	case dumpForm:
 		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
 		if err != nil {
-			return nil, &commit.DamageError{Path: u.Input, RowGroup: -1, Cause: input.Cause(err), Unread: true}
+			return nil, input.Unread(u.Input, input.Cause(err))
 		}
 		return begun(d, f)
 	case csvForm, jsonForm, documentForm:

@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -80,25 +79,26 @@ func (d *Dump) Close() error { return d.file.Close() }
 func (d *Dump) Next(b *pipeline.Batch) error {
 	b.First = d.first + d.done
 	d.ids[0].Reset()
-	for b.Len() < d.o.BatchNotes && len(b.Text.Data) < d.o.BatchBytes {
+	err := input.Fill(b, d.o.Full, func() error {
 		// Lines may be of any length: they come in pieces of the buffer.
 		piece, err := d.in.ReadSlice('\n')
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return &commit.DamageError{Path: d.path, RowGroup: -1, Cause: "cannot be read to its end", Unread: true}
+			return input.Unread(d.path, "cannot be read to its end")
 		}
 		if len(piece) > 0 {
 			d.piece(b, piece)
 		}
 		if err == io.EOF {
 			d.finish(b)
-			break
+			return err
 		}
+		return nil
+	})
+	if err == io.EOF && d.stays != nil {
+		err = cmp.Or(d.stays(d.file), err)
 	}
-	if b.Len() == 0 {
-		if d.stays != nil {
-			return cmp.Or(d.stays(d.file), io.EOF)
-		}
-		return io.EOF
+	if err != nil {
+		return err
 	}
 	d.naming.Name(b, d.ids[:])
 	d.done += int64(b.Len())

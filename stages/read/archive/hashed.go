@@ -62,7 +62,7 @@ func (f *File) stays(file *os.File) error {
 // changed says that a file is not what it was when its units were named: they
 // are not done, and the next start plans them anew.
 func (f *File) changed() error {
-	return &commit.DamageError{Path: f.Path, RowGroup: -1, Cause: "has changed since the run began", Unread: true}
+	return input.Unread(f.Path, "has changed since the run began")
 }
 
 // same tells whether the file holds what was hashed.

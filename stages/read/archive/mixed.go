@@ -59,12 +59,13 @@ func (m *mixed) Next(b *pipeline.Batch) error {
 	}
 	input.ReadyColumns(b, m.a.Extra)
 	b.First = m.first + int64(m.at)
-	for ; m.at < len(m.order) && b.Len() < m.a.o.BatchNotes && len(b.Text.Data) < m.a.o.BatchBytes; m.at++ {
+	return input.Fill(b, m.a.o.Full, func() error {
+		if m.at == len(m.order) {
+			return io.EOF
+		}
 		b.AppendRead(&m.all, m.order[m.at])
 		b.Rows = append(b.Rows, m.first+int64(m.order[m.at]))
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
+		m.at++
+		return nil
+	})
 }

@@ -100,7 +100,7 @@ func (a *Archive) Unchanged(u *commit.Unit) error {
 	}
 	f := a.files[u.Input]
 	if f == nil || !f.same() {
-		return &commit.DamageError{Path: u.Input, RowGroup: -1, Cause: "is gone, or has changed since it was planned"}
+		return input.Damage(u.Input, "is gone, or has changed since it was planned")
 	}
 	return nil
 }

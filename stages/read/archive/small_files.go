@@ -46,24 +46,18 @@ func (s *sharedFiles) Close() error { return nil }
 func (s *sharedFiles) Next(b *pipeline.Batch) error {
 	b.First = s.row
 	input.ReadyColumns(b, s.a.Extra)
-	for b.Len() < s.a.o.BatchNotes && len(b.Text.Data) < s.a.o.BatchBytes {
-		if s.at < s.file.Len() {
+	return input.Fill(b, s.a.o.Full, func() error {
+		switch {
+		case s.at < s.file.Len():
 			b.AppendRead(&s.file, s.at)
 			s.at++
 			s.row++
-			continue
+			return nil
+		case s.member == len(s.unit.Members):
+			return io.EOF
 		}
-		if s.member == len(s.unit.Members) {
-			break
-		}
-		if err := s.next(); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
+		return s.next()
+	})
 }
 
 // next reads the next file.
@@ -118,7 +112,7 @@ func (s *sharedFiles) read(m *commit.Unit) error {
 			into.Reset()
 		}
 		if len(s.file.Text.Data) > mostText {
-			err = &commit.DamageError{Path: m.Input, RowGroup: -1, Cause: "holds a thousand times more text than it has bytes"}
+			err = input.Damage(m.Input, "holds a thousand times more text than it has bytes")
 			break
 		}
 		into = &s.more

@@ -202,7 +202,7 @@ func (n *noteFile) Next(b *pipeline.Batch) error {
 	name := n.file.Path
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return &commit.DamageError{Path: name, RowGroup: -1, Cause: input.Cause(err), Unread: true}
+		return input.Unread(name, input.Cause(err))
 	}
 	if sha256.Sum256(data) != n.file.SHA256 {
 		return n.file.changed()
@@ -332,7 +332,7 @@ func newTable(f *File, u *commit.Unit, o *input.Options) (*table, error) {
 	}
 	if at, _ := in.Ahead(); at >= 0 && at != u.From {
 		if err := in.GoTo(u.From, f.Lines[u.From]); err != nil {
-			return nil, errors.Join(&commit.DamageError{Path: f.Path, RowGroup: -1, Cause: input.Cause(err), Unread: true}, in.Close())
+			return nil, errors.Join(input.Unread(f.Path, input.Cause(err)), in.Close())
 		}
 	}
 	return &table{in: in, file: f, first: u.First, left: u.Rows, Filler: input.NewFiller(o)}, nil

@@ -120,7 +120,7 @@ func (f *Fence) ask(path string, ask frameKind, request any, want frameKind, ans
 
 // failed is the error that a worker tells of; damage if it is none.
 func failed(payload []byte, path string) error {
-	f := workerFailure{Damage: &commit.DamageError{RowGroup: -1, Cause: "the decode worker failed"}}
+	f := workerFailure{Damage: input.Damage("", "the decode worker failed")}
 	if sent := (workerFailure{}); json.Unmarshal(payload, &sent) == nil {
 		f = sent
 	}

@@ -65,7 +65,7 @@ func failureOf(err error) (f workerFailure) {
 	f.Schema, _ = errors.AsType[*input.SchemaError](err)
 	f.Other = input.Cause(err)
 	if errors.Is(err, fs.ErrNotExist) { // since it was listed: as a file that cannot be read, and tried again
-		f.Damage = &commit.DamageError{RowGroup: -1, Cause: f.Other, Unread: true}
+		f.Damage = input.Unread("", f.Other)
 	}
 	return f
 }
@@ -230,7 +230,7 @@ func (w *decodeWorker) sendJSON(kind frameKind, v any) error {
 		return err
 	}
 	if len(frame) > maxFrame {
-		return &commit.DamageError{RowGroup: -1, Cause: "says more of itself than a worker may send"}
+		return input.Damage("", "says more of itself than a worker may send")
 	}
 	return w.send(frame)
 }

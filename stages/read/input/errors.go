@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // MaxInput is the size of the largest file or line that is read as a whole, since offsets of a batch have 32 bits.
@@ -53,6 +55,16 @@ func Cause(err error) string {
 		return "may not be read"
 	}
 	return "cannot be read"
+}
+
+// Damage is damage of a file.
+func Damage(path, cause string) *commit.DamageError {
+	return &commit.DamageError{Path: path, RowGroup: -1, Cause: cause}
+}
+
+// Unread is damage that may be of the disk or the network: the next start reads the file again.
+func Unread(path, cause string) *commit.DamageError {
+	return &commit.DamageError{Path: path, RowGroup: -1, Cause: cause, Unread: true}
 }
 
 // A SchemaError says which column of a file does not agree with the configuration, what was found, and what to do.

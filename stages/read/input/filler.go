@@ -76,7 +76,7 @@ func (f *Filler) Full(b *pipeline.Batch) bool {
 			return true
 		}
 	}
-	return b.Len() >= f.o.BatchNotes || len(b.Text.Data) >= f.o.BatchBytes
+	return f.o.Full(b)
 }
 
 // Row appends the current row. A row that violates the format (not sound) has no fields.

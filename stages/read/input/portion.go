@@ -37,8 +37,24 @@ func (f *Feed) CopyTo(b *pipeline.Batch) {
 	}
 }
 
-func Full(b *pipeline.Batch) bool {
-	return b.Len() >= limit.BatchNotes || len(b.Text.Data) >= limit.BatchBytes
+func Full(b *pipeline.Batch) bool { return full(b, limit.BatchNotes, limit.BatchBytes) }
+
+// Full tells whether a batch has as much as one may have.
+func (o *Options) Full(b *pipeline.Batch) bool { return full(b, o.BatchNotes, o.BatchBytes) }
+
+func full(b *pipeline.Batch, notes, bytes int) bool {
+	return b.Len() >= notes || len(b.Text.Data) >= bytes
+}
+
+// Fill calls next, which adds to b what comes next, until b is full or an error: io.EOF ends
+// b, and is the answer if it is empty.
+func Fill(b *pipeline.Batch, full func(*pipeline.Batch) bool, next func() error) error {
+	for !full(b) {
+		if err := next(); err != nil {
+			return Ended(b, err)
+		}
+	}
+	return nil
 }
 
 // Ended returns the result of Next after err: nil if err is io.EOF and b has notes, otherwise err.
@@ -65,15 +81,12 @@ func NewKeep(src pipeline.Source, keep func(id []byte) bool) *Keep {
 // Next implements pipeline.Source.
 func (k *Keep) Next(b *pipeline.Batch) error {
 	b.First = k.n
-	for !Full(b) {
-		if err := k.feed.Next(); err != nil {
-			return Ended(b, err)
+	return Fill(b, Full, func() error {
+		err := k.feed.Next()
+		if err == nil && k.keep(k.feed.In.ID.At(k.feed.At)) {
+			k.feed.CopyTo(b)
+			k.n++
 		}
-		if !k.keep(k.feed.In.ID.At(k.feed.At)) {
-			continue
-		}
-		k.feed.CopyTo(b)
-		k.n++
-	}
-	return nil
+		return err
+	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/pages"
 )
 
@@ -56,7 +57,7 @@ func (c *fileColumn) Flat() bool {
 // ReadFooter reads the footer of a file of size bytes and checks its consistency. Errors are *commit.DamageError, and
 // those of r for its first bytes.
 func ReadFooter(path string, r io.ReaderAt, size int64) (*Footer, error) {
-	bad := func(cause string) error { return &commit.DamageError{Path: path, RowGroup: -1, Cause: cause} }
+	bad := func(cause string) error { return input.Damage(path, cause) }
 	var head [4]byte
 	var tail [8]byte // length of the footer, magic
 	switch {
@@ -125,7 +126,7 @@ const maxDepth = 64
 // schema takes the elements of the schema apart.
 func (f *Footer) schema() error {
 	all := f.Meta.Schema
-	bad := &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer has a schema that cannot be"}
+	bad := input.Damage(f.path, "its footer has a schema that cannot be")
 	if len(all) == 0 || children(&all[0]) < 0 {
 		return bad
 	}
@@ -254,14 +255,14 @@ func (f *Footer) Open(columns []int) (*openedFile, error) {
 	}
 	data, err := thrift.Marshal(new(thrift.CompactProtocol), m)
 	if err != nil {
-		return nil, &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer cannot be read"}
+		return nil, input.Damage(f.path, "its footer cannot be read")
 	}
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(data)))
 	file := &otherEnd{f.file, f.end, append(data, "PAR1"...)}
 	size := f.end + int64(len(file.tail))
 	pf, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(int(min(size, 1<<20))))
 	if err != nil {
-		return nil, &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer cannot be read"}
+		return nil, input.Damage(f.path, "its footer cannot be read")
 	}
 	o.groups = pf.RowGroups()
 	return o, nil
@@ -446,7 +447,7 @@ func (f *Footer) summed(at int64) bool {
 func Guard(path string, do func() error) error {
 	var err error
 	if guard.Note(func() { err = do() }) {
-		err = &commit.DamageError{RowGroup: -1, Cause: "the Parquet library panicked on it"}
+		err = input.Damage("", "the Parquet library panicked on it")
 	}
 	if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.Path == "" {
 		damage.Path = path

@@ -92,6 +92,15 @@ func Types(path string) (all []ColumnType, err error) {
 	return all, err
 }
 
+// Says tells whether the footer of a file says something under a key. One that cannot be read says nothing.
+func Says(path, key string) (says bool) {
+	err := readFooterOf(path, func(f *Footer) error {
+		_, says = f.Lookup(key)
+		return nil
+	})
+	return err == nil && says
+}
+
 func readFooterOf(path string, do func(*Footer) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -126,16 +135,16 @@ func (l *Layout) Check(path string, o *input.Options) error {
 	for _, c := range l.Columns {
 		if !input.PlainName(c.Name, input.MaxColumnName) || !input.PlainName(c.Type, 1000) {
 			// It may be anything of the file, and names of columns are logged.
-			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "the footer has a column whose name is no plain text"}
+			return input.Damage(path, "the footer has a column whose name is no plain text")
 		}
 	}
 	extras := o.Extras()
 	if len(l.Extra) != len(extras) {
-		return &commit.DamageError{Path: path, RowGroup: -1, Cause: "the footer has other columns than were asked for"}
+		return input.Damage(path, "the footer has other columns than were asked for")
 	}
 	for i, x := range l.Extra {
 		if x.Name != extras[i].Name || !input.PlainName(x.Remedy, 100_000) || !x.sound(extras[i].Kept) {
-			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "the footer has a column of no known kind"}
+			return input.Damage(path, "the footer has a column of no known kind")
 		}
 	}
 	return nil

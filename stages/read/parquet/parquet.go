@@ -178,7 +178,7 @@ func (r *Reader) fence(do func() error) error {
 	if _, system := errors.AsType[syscall.Errno](said); err == nil || err == io.EOF || !system {
 		return err
 	}
-	unread := &commit.DamageError{Path: r.path, RowGroup: -1, Cause: "cannot be read: " + input.Cause(said), Unread: true}
+	unread := input.Unread(r.path, "cannot be read: "+input.Cause(said))
 	if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 		unread.RowGroup, unread.Column = damage.RowGroup, damage.Column
 	}
@@ -228,7 +228,7 @@ func (r *Reader) decode(b *pipeline.Batch) error {
 // end checks that all columns end together and that no row is missing.
 func (r *Reader) end() error {
 	if r.done != r.rows {
-		return &commit.DamageError{RowGroup: -1, Cause: fmt.Sprintf("%d rows read, the footer says %d", r.done, r.rows)}
+		return input.Damage("", fmt.Sprintf("%d rows read, the footer says %d", r.done, r.rows))
 	}
 	all := [][]Cursor{r.ids}
 	for i := range r.extra {
@@ -247,13 +247,13 @@ func (r *Reader) end() error {
 // texts appends notes until the batch is full.
 func (r *Reader) texts(b *pipeline.Batch) error {
 	c := &r.text
-	for b.Len() < r.o.BatchNotes && len(b.Text.Data) < r.o.BatchBytes {
+	for !r.o.Full(b) {
 		if err := c.Load(); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		for c.N > 0 && b.Len() < r.o.BatchNotes && len(b.Text.Data) < r.o.BatchBytes {
+		for c.N > 0 && !r.o.Full(b) {
 			at := c.Step()
 			if at < 0 {
 				b.Text.End()

@@ -3,16 +3,16 @@
 package tagged
 
 import (
-	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
+	"os"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
@@ -36,6 +36,7 @@ type Options struct {
 // notes are not consecutive; Batch.First counts the notes of the file.
 type Reader struct {
 	path  string
+	file  *os.File // that Close closes; nil: none
 	o     Options
 	set   *pipeline.TagSet
 	foot  *parquet.Footer
@@ -65,13 +66,28 @@ const Remedy = "give a part of candidates/, selected/ or review/ as velum wrote 
 // New opens a file of size bytes; path is for messages. The error is an *input.SchemaError if it is no file of tagged
 // notes, and a *commit.DamageError if it is no valid Parquet file. The caller closes r after Close.
 func New(r io.ReaderAt, size int64, path string, o Options) (*Reader, error) {
-	o.BatchNotes = cmp.Or(o.BatchNotes, limit.BatchNotes)
-	o.BatchBytes = cmp.Or(o.BatchBytes, limit.BatchBytes)
 	t := &Reader{path: path, o: o}
 	if err := parquet.Guard(path, func() error { return t.open(r, size) }); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// Open opens a file; Close closes it too.
+func Open(path string, o Options) (r *Reader, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		r, err = New(f, info.Size(), path, o)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	r.file = f
+	return r, nil
 }
 
 func (r *Reader) open(from io.ReaderAt, size int64) error {
@@ -112,7 +128,13 @@ func (r *Reader) Metadata(key string) string {
 func (r *Reader) Rows() int64 { return r.foot.Meta.NumRows }
 
 // Close releases what the reader holds.
-func (r *Reader) Close() error { return parquet.Guard(r.path, r.notes.close) }
+func (r *Reader) Close() error {
+	err := parquet.Guard(r.path, r.notes.close)
+	if r.file != nil {
+		err = errors.Join(err, r.file.Close())
+	}
+	return err
+}
 
 // Next implements pipeline.Source. Errors are *commit.DamageError.
 func (r *Reader) Next(b *pipeline.Batch) error {
@@ -124,25 +146,21 @@ func (r *Reader) fill(b *pipeline.Batch) error {
 	if len(b.Extra) != 1 || b.Extra[0].Name != pipeline.RowColumn || b.Extra[0].Kind != pipeline.Int64Column {
 		b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}}
 	}
-	for b.Len() < r.o.BatchNotes && len(b.Text.Data) < r.o.BatchBytes {
+	o := input.Options{BatchNotes: r.o.BatchNotes, BatchBytes: r.o.BatchBytes}.WithDefaults()
+	err := input.Fill(b, o.Full, func() error {
 		err := r.notes.next()
-		if err == io.EOF && b.Len() > 0 {
-			break
-		}
 		if err == nil && (r.o.Wanted == nil || r.o.Wanted(r.done)) {
 			err = r.note(b)
 		}
-		if err != nil {
-			return err
-		}
 		r.done++
-	}
-	if r.o.NotesOnly {
+		return err
+	})
+	if err == nil && r.o.NotesOnly {
 		b.TagSet, b.Extra = nil, b.Extra[:0]
 		b.Tokens.Reset()
 		b.Tags, b.Conf, b.Language, b.Chosen = b.Tags[:0], b.Conf[:0], b.Language[:0], b.Chosen[:0]
 	}
-	return nil
+	return err
 }
 
 // note appends the note at hand.

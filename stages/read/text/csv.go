@@ -168,25 +168,16 @@ func (s *CSV) find(o *input.Options, names []string) error {
 
 // Next implements pipeline.Source.
 func (s *CSV) Next(b *pipeline.Batch) error {
-	s.start(b)
-	for !s.full(b) {
+	return s.fill(b, func() error {
 		err := s.next()
-		if err == io.EOF {
-			break
-		}
 		if broken, ok := errors.AsType[*rowError](err); ok {
-			err = s.aside(b, broken.wrong)
-		} else if err == nil {
-			err = s.note(b)
+			return s.aside(b, broken.wrong)
 		}
 		if err != nil {
 			return err
 		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
+		return s.note(b)
+	})
 }
 
 func (s *CSV) note(b *pipeline.Batch) error {
@@ -226,15 +217,14 @@ func (s *CSV) read() error {
 	s.record.Reset()
 	s.starts, s.broke = s.starts[:0], s.broke[:0]
 	for {
-		c, err := s.in.r.ReadByte()
+		head, err := s.in.r.Peek(1)
 		if err != nil {
 			return err // io.EOF at the end of a record is the end
 		}
-		if c != '\n' && c != '\r' {
-			s.in.r.UnreadByte()
+		if head[0] != '\n' && head[0] != '\r' {
 			break
 		}
-		s.step(c)
+		s.get()
 	}
 	s.begins = s.in.byte()
 	for {
@@ -250,40 +240,30 @@ func (s *CSV) read() error {
 	}
 }
 
-// step moves the place behind c.
-func (s *CSV) step(c byte) {
-	s.at.column++
-	s.in.at++
+// get reads a character, and says where it stands; s.at is behind it.
+func (s *CSV) get() (c byte, at place, err error) {
+	at = s.at
+	if c, err = s.in.r.ReadByte(); err == nil {
+		s.at.column++
+		s.in.at++
+	}
 	if c == '\n' {
 		s.at = place{s.at.line + 1, 1}
 	}
+	return c, at, err
 }
 
 // field appends one field to the record and tells whether it was its last.
 func (s *CSV) field() (last bool, err error) {
-	first, err := s.in.r.ReadByte()
-	if err == io.EOF {
-		return true, nil // behind a delimiter
-	}
-	if err != nil {
-		return false, err
-	}
-	if first == '"' {
-		s.step(first)
-		return s.quoted()
-	}
-	s.in.r.UnreadByte()
-	for {
-		c, err := s.in.r.ReadByte()
-		if err == io.EOF {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		at := s.at
-		s.step(c)
+	for first := true; ; first = false {
+		c, at, err := s.get()
 		switch {
+		case err == io.EOF:
+			return true, nil
+		case err != nil:
+			return false, err
+		case c == '"' && first:
+			return s.quoted(at)
 		case c == byte(s.o.Comma):
 			return false, nil
 		case c == '\n':
@@ -300,10 +280,9 @@ func (s *CSV) field() (last bool, err error) {
 }
 
 // quoted reads a field up to its closing quote and what ends it.
-func (s *CSV) quoted() (last bool, err error) {
-	open := place{s.at.line, s.at.column - 1}
+func (s *CSV) quoted(open place) (last bool, err error) {
 	for {
-		c, err := s.in.r.ReadByte()
+		c, _, err := s.get()
 		if err == io.EOF {
 			cause := "the file ends inside this quoted field"
 			if n := len(s.swallowed()); n > 0 {
@@ -314,7 +293,6 @@ func (s *CSV) quoted() (last bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		s.step(c)
 		if c != '"' {
 			if err := s.keep(c); err != nil {
 				return false, err
@@ -324,25 +302,21 @@ func (s *CSV) quoted() (last bool, err error) {
 			}
 			continue
 		}
-		c, err = s.in.r.ReadByte()
-		if err == io.EOF {
+		c, at, err := s.get()
+		switch {
+		case err == io.EOF:
 			return true, nil
-		}
-		if err != nil {
+		case err != nil:
 			return false, err
-		}
-		at := s.at
-		s.step(c)
-		switch c {
-		case '"':
+		case c == '"':
 			if err := s.keep(c); err != nil {
 				return false, err
 			}
-		case byte(s.o.Comma):
+		case c == byte(s.o.Comma):
 			return false, nil
-		case '\n':
+		case c == '\n':
 			return true, nil
-		case '\r':
+		case c == '\r':
 			return true, s.lineEnd(at)
 		default:
 			return false, s.unsound(at, "text behind a closing quote", "double the quotes inside a field")
@@ -352,18 +326,14 @@ func (s *CSV) quoted() (last bool, err error) {
 
 // lineEnd wants a line feed, or the end of the file, behind a carriage return.
 func (s *CSV) lineEnd(at place) error {
-	c, err := s.in.r.ReadByte()
-	if err == io.EOF {
+	c, _, err := s.get()
+	switch {
+	case err == io.EOF:
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	s.step(c)
-	if c != '\n' {
+	case err == nil && c != '\n':
 		return s.unsound(at, "carriage return without line feed outside quotes", "end lines with LF or CRLF, quote fields that hold line ends")
 	}
-	return nil
+	return err
 }
 
 // unsound is wrong for what is wrong with one row: a lenient reader steps over
@@ -374,18 +344,14 @@ func (s *CSV) unsound(at place, cause, remedy string) error {
 		return err
 	}
 	for {
-		c, err := s.in.r.ReadByte()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+		c, _, bad := s.get()
+		if c == '\n' || bad == io.EOF {
 			return err
 		}
-		if s.step(c); c == '\n' {
-			break
+		if bad != nil {
+			return bad
 		}
 	}
-	return err
 }
 
 // broken says what is wrong with the row at hand, and what it swallows.

@@ -21,14 +21,10 @@ func (f *folderNotes) Len() int { return len(f.ids) }
 
 // Next implements pipeline.Source.
 func (f *folderNotes) Next(b *pipeline.Batch) error {
-	f.start(b)
-	for int(f.row) < len(f.ids) && !f.full(b) {
-		if err := f.note(b, f.ids[f.row]); err != nil {
-			return err
+	return f.fill(b, func() error {
+		if int(f.row) == len(f.ids) {
+			return io.EOF
 		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
+		return f.note(b, f.ids[f.row])
+	})
 }

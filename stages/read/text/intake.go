@@ -115,12 +115,11 @@ func newIntake(path string, o Options) intake {
 // Warnings returns the counts so far.
 func (i *intake) Warnings() Warnings { return i.warnings }
 
-// start readies b for its first note.
-func (i *intake) start(b *pipeline.Batch) { b.First = i.row }
-
-// full tells whether b should go on its way.
-func (i *intake) full(b *pipeline.Batch) bool {
-	return b.Len() >= i.o.Notes || len(b.Text.Data) >= i.o.Bytes
+// fill fills b, empty so far, with the notes that next adds.
+func (i *intake) fill(b *pipeline.Batch, next func() error) error {
+	b.First = i.row
+	o := input.Options{BatchNotes: i.o.Notes, BatchBytes: i.o.Bytes}
+	return input.Fill(b, o.Full, next)
 }
 
 func (i *intake) wrong(at place, cause, remedy string) *input.Error {

@@ -63,26 +63,13 @@ func (j *JSONL) Close() error { return j.in.Close() }
 
 // Next implements pipeline.Source.
 func (j *JSONL) Next(b *pipeline.Batch) error {
-	j.start(b)
-	for !j.full(b) {
+	return j.fill(b, func() error {
 		value, line, err := j.Object()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+		if err != nil || len(bytes.TrimSpace(value)) == 0 {
 			return err
 		}
-		if len(bytes.TrimSpace(value)) == 0 {
-			continue
-		}
-		if err := j.note(b, value, line); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
+		return j.note(b, value, line)
+	})
 }
 
 // Object returns the next object and the line on which it begins.

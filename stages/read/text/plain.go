@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"io"
 	"strconv"
 
 	"github.com/velum-health/velum/pipeline"
@@ -31,25 +30,11 @@ func (p *Plain) Close() error { return p.in.Close() }
 
 // Next implements pipeline.Source.
 func (p *Plain) Next(b *pipeline.Batch) error {
-	p.start(b)
-	for !p.full(b) {
+	return p.fill(b, func() error {
 		line, err := p.in.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+		if line = bytes.TrimSpace(line); err != nil || len(line) == 0 {
 			return err
 		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		id := strconv.AppendInt(nil, int64(p.in.line), 10)
-		if err := p.add(b, id, line, nil, p.o.Unit); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
+		return p.add(b, strconv.AppendInt(nil, int64(p.in.line), 10), line, nil, p.o.Unit)
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -292,16 +291,7 @@ func (w *turning) copyChosen(ctx context.Context, p *pool, keys []choose.Key, to
 
 // eachTagged reads a file of the draft batch by batch.
 func (w *turning) eachTagged(ctx context.Context, name string, do func(*pipeline.Batch) error) error {
-	f, err := os.Open(w.draft.Path(name))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	r, err := tagged.New(f, info.Size(), name, tagged.Options{})
+	r, err := tagged.Open(w.draft.Path(name), tagged.Options{})
 	if err != nil {
 		return err
 	}
