@@ -240,15 +240,11 @@ func checkConfig(a *app, file string) error {
 
 func operators(_ context.Context, c *console.Console, _ *struct{}) error {
 	lines := mask.Describe()
-	if c.JSON {
-		return c.WriteJSON(lines)
-	}
+	var w console.Words
 	for _, l := range lines {
-		if _, err := c.Printf("%s\n    %s\n", l[0], l[1]); err != nil {
-			return err
-		}
+		w.Say("%s\n    %s\n", l[0], l[1])
 	}
-	return nil
+	return c.Answer(lines, "%s", w)
 }
 
 type printing struct{ Reasons, Schema bool }

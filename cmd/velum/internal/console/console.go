@@ -92,6 +92,10 @@ func (c *Console) getenv(name string) string {
 // error or prints itself, what a terminal would obey is left out. Bytes are ours,
 // as JSON is, and stay. All verbs print names through this.
 func (c *Console) Printf(format string, args ...any) (int, error) {
+	return fmt.Fprintf(c.Out, format, printable(args)...)
+}
+
+func printable(args []any) []any {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
@@ -102,8 +106,14 @@ func (c *Console) Printf(format string, args ...any) (int, error) {
 			args[i] = exit.Printable(arg.String())
 		}
 	}
-	return fmt.Fprintf(c.Out, format, args...)
+	return args
 }
+
+// Words are the lines of an answer for people.
+type Words []byte
+
+// Say adds to them as Printf prints.
+func (w *Words) Say(format string, args ...any) { *w = fmt.Appendf(*w, format, printable(args)...) }
 
 // StartLog creates the logger on stderr: JSON lines with --json, text otherwise; warnings only with --quiet.
 func (c *Console) StartLog() {

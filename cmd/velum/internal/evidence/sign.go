@@ -216,9 +216,7 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 }
 
 func (s *source) print(c *console.Console, e *audit.Evidence, all []check) error {
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all})
-	}
+	var w console.Words
 	for _, k := range all {
 		state := "sound"
 		switch {
@@ -227,17 +225,12 @@ func (s *source) print(c *console.Console, e *audit.Evidence, all []check) error
 		case k.What == "signature" && e.Statement == "":
 			state = "none"
 		}
-		if _, err := c.Printf("%s: %s\n", k.What, state); err != nil {
-			return err
-		}
+		w.Say("%s: %s\n", k.What, state)
 		for _, x := range k.Said {
-			if _, err := c.Printf("  %s\n", x); err != nil {
-				return err
-			}
+			w.Say("  %s\n", x)
 		}
 	}
-	_, err := c.Printf("dossier %s\n", e.ID())
-	return err
+	return c.Answer(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all}, "%sdossier %s\n", w, e.ID())
 }
 
 // signature checks whether the dossier is signed, by whom, and whether the signature is valid.

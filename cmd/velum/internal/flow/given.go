@@ -24,18 +24,10 @@ type givenNote struct {
 }
 
 func openGiven(c *option.Config) (*Given, error) {
-	o, err := TextOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	src, err := OpenNotes("spans", "", c.Resolve.Spans, o)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close() // only read
 	g := &Given{notes: map[string]*givenNote{}}
 	twice := false
-	err = eachNote(src, func(b *pipeline.Batch, i int) {
+	listed := Labelled{Flag: "spans", Paths: []string{c.Resolve.Spans}, Config: c}
+	err := listed.notes(func(b *pipeline.Batch, i int) {
 		id := string(b.ID.At(i))
 		twice = twice || g.notes[id] != nil
 		g.notes[id] = &givenNote{text: xxh3.Hash(b.Text.At(i)), spans: slices.Clone(b.Gold.At(i))}

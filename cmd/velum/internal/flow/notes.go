@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -86,47 +85,64 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
 }
 
-// LoadGiven reads the spans that a system found, from an output tree of `velum run` or from labelled notes in any
-// format.
-func LoadGiven(flag, format, path string, o text.Options) (*files.Tree, error) {
-	if format == "" && files.IsTree(path) {
-		return files.LoadTree(path)
+// Labelled is labelled notes: files of any format, and which of their notes.
+type Labelled struct {
+	Paths  []string
+	Format string          // "": that of each file
+	Flag   string          // that gives the format; "": from
+	Config *option.Config  // says how they are read; nil for files of velum's own
+	Keep   map[string]bool // by id; nil keeps all
+	Digest string          // of ids, texts and spans
+
+	SkipUnknown bool        // whatever the configuration says
+	SetAside    func(error) // see text.Options
+	TextDir     string      // see text.Options
+
+	Unknown int64 // spans of unknown labels that the last call of Each left out
+}
+
+// Given is what a system said of all notes: of an output tree of `velum run`, or of
+// labelled notes.
+func (n *Labelled) Given() (*files.Tree, error) {
+	if n.Format == "" && len(n.Paths) == 1 && files.IsTree(n.Paths[0]) {
+		return files.LoadTree(n.Paths[0])
 	}
-	src, err := OpenNotes(flag, format, path, o)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
 	g := &files.Tree{Spans: map[string][]pipeline.Span{}}
-	return g, eachNote(src, func(b *pipeline.Batch, i int) {
+	return g, n.notes(func(b *pipeline.Batch, i int) {
 		if b.Reason[i] != pipeline.BadRow { // it has no id
 			g.Spans[string(b.ID.At(i))] = slices.Clone(b.Gold.At(i))
 		}
 	})
 }
 
-// eachNote calls do for every note of a source.
-func eachNote(src pipeline.Source, do func(b *pipeline.Batch, i int)) error {
-	for b := new(pipeline.Batch); ; b.Reset() {
-		if err := src.Next(b); err == io.EOF {
+// notes calls do for every note.
+func (n *Labelled) notes(do func(b *pipeline.Batch, i int)) error {
+	return n.Each(func(src pipeline.Source) error {
+		err := pipeline.Run(context.Background(), src, nil, pipeline.SinkFunc(func(b *pipeline.Batch) error {
+			for i := range b.Len() {
+				do(b, i)
+			}
 			return nil
-		} else if err != nil {
-			return exit.Misconfigured(err, "")
+		}), nil)
+		if err != nil {
+			err = exit.Misconfigured(err, "")
 		}
-		for i := range b.Len() {
-			do(b, i)
-		}
-	}
+		return err
+	})
 }
 
-// Labelled names labelled notes: the files, their format, and which of their notes to use.
-type Labelled struct {
-	Paths  []string
-	Config *option.Config  // says how they are read; nil for files of velum's own
-	Keep   map[string]bool // by id; nil keeps all
-	Digest string          // of ids, texts and spans
+// Run sends the notes of every file through steps into a sink.
+func (n *Labelled) Run(ctx context.Context, steps []pipeline.Step, dst pipeline.Sink) error {
+	return n.Each(func(src pipeline.Source) error { return pipeline.Run(ctx, src, steps, dst, nil) })
+}
 
-	Unknown int64 // spans of unknown labels that the last call of Each left out
+// Tag does so with the stages of `velum model tag`.
+func (n *Labelled) Tag(ctx context.Context, f *Flow, dst pipeline.Sink) error {
+	steps, err := f.TagSteps()
+	if err != nil {
+		return err
+	}
+	return n.Run(ctx, steps, dst)
 }
 
 // Each opens the files one after another and calls do with each.
@@ -138,9 +154,10 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 			return err
 		}
 	}
-	n.Unknown = 0
+	n.Unknown, o.SetAside, o.TextDir = 0, n.SetAside, n.TextDir
+	o.SkipUnknown = o.SkipUnknown || n.SkipUnknown
 	for _, path := range n.Paths {
-		text, err := OpenNotes("from", "", path, o)
+		text, err := OpenNotes(cmp.Or(n.Flag, "from"), n.Format, path, o)
 		if err != nil {
 			return err
 		}
@@ -159,18 +176,7 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 // Score tags the notes with the stages of `velum model tag` and scores them.
 func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.Scorer, error) {
 	s := score.New(o)
-	return s, n.ScoreTo(ctx, f, s)
-}
-
-// ScoreTo is Score with a scorer s that may already hold other notes.
-func (l *Labelled) ScoreTo(ctx context.Context, f *Flow, s *score.Scorer) error {
-	return l.Each(func(src pipeline.Source) error {
-		steps, err := f.TagSteps()
-		if err != nil {
-			return err
-		}
-		return pipeline.Run(ctx, src, steps, s, nil)
-	})
+	return s, n.Tag(ctx, f, s)
 }
 
 // WarnUnknown logs how many spans read.skip_unknown has dropped because their label is unknown; it logs nothing for 0.
@@ -183,14 +189,12 @@ func WarnUnknown(c *console.Console, where string, spans int64) {
 // IDs returns the ids of the notes and sets Digest.
 func (n *Labelled) IDs() (ids []string, err error) {
 	h := sha256.New()
-	err = n.Each(func(src pipeline.Source) error {
-		return eachNote(src, func(b *pipeline.Batch, i int) {
-			ids = append(ids, string(b.ID.At(i)))
-			fmt.Fprintf(h, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
-			for _, s := range b.Gold.At(i) {
-				fmt.Fprintf(h, " %d-%d %v", s.Start, s.End, s.Category)
-			}
-		})
+	err = n.notes(func(b *pipeline.Batch, i int) {
+		ids = append(ids, string(b.ID.At(i)))
+		fmt.Fprintf(h, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
+		for _, s := range b.Gold.At(i) {
+			fmt.Fprintf(h, " %d-%d %v", s.Start, s.End, s.Category)
+		}
 	})
 	n.Digest = hex.EncodeToString(h.Sum(nil)[:10])
 	return ids, err

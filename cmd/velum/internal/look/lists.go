@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,24 +197,20 @@ func List(_ context.Context, c *console.Console, f *ListOptions) error {
 
 func showStats(c *console.Console, path string, t *gazetteer.Table) error {
 	h := t.Header()
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "gazetteer", "file": path, "header": h})
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %d entries, fingerprint %x\n", path, h.Entries, h.Print)
+	var w console.Words
+	w.Say("%s: %d entries, fingerprint %x\n", path, h.Entries, h.Print)
 	for _, name := range gazetteer.ClassNames() {
 		if sum, ok := h.Classes[name]; ok {
-			fmt.Fprintf(&b, "  %-16s %8d forms, counts add up to %d\n", name, sum.Forms, sum.Count)
+			w.Say("  %-16s %8d forms, counts add up to %d\n", name, sum.Forms, sum.Count)
 		}
 	}
 	if h.Words != nil {
-		fmt.Fprintf(&b, "  %-16s %8d forms, counts add up to %d\n", "common words", h.Words.Forms, h.Words.Count)
+		w.Say("  %-16s %8d forms, counts add up to %d\n", "common words", h.Words.Forms, h.Words.Count)
 	}
 	for _, s := range h.Sources {
-		fmt.Fprintf(&b, "  from %s: %d rows, %d left out, sha256 %.12s\n", s.File, s.Rows, s.Bad, s.SHA256)
+		w.Say("  from %s: %d rows, %d left out, sha256 %.12s\n", s.File, s.Rows, s.Bad, s.SHA256)
 	}
-	_, err := io.Copy(c.Out, &b)
-	return err
+	return c.Answer(map[string]any{"message_type": "gazetteer", "file": path, "header": h}, "%s", w)
 }
 
 // foundClass is the entry of a word as one class of a table.
@@ -239,12 +234,9 @@ func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 		}
 		classes = append(classes, found)
 	}
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes})
-	}
+	var w console.Words
 	if !known {
-		_, err := c.Printf("%s: in no list\n", word)
-		return err
+		w.Say("%s: in no list\n", word)
 	}
 	for _, x := range classes {
 		against := "no common word"
@@ -254,9 +246,7 @@ func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 		case x.Ratio > 0:
 			against = fmt.Sprintf("%.3g times as frequent as the common word", x.Ratio)
 		}
-		if _, err := c.Printf("%s: %s, %d (%.3g of all), %s\n", word, x.Class, x.Count, x.Relative, against); err != nil {
-			return err
-		}
+		w.Say("%s: %s, %d (%.3g of all), %s\n", word, x.Class, x.Count, x.Relative, against)
 	}
-	return nil
+	return c.Answer(map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes}, "%s", w)
 }

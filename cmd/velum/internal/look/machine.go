@@ -56,20 +56,16 @@ func Machine(_ context.Context, c *console.Console, o *MachineOptions) error {
 }
 
 func printFindings(c *console.Console, all []finding) error {
-	if c.JSON {
-		return c.WriteJSON(all)
-	}
+	var w console.Words
 	for _, f := range all {
 		line := fmt.Sprintf("%-10s %s", f.What, f.Detail)
 		if f.Remedy != "" {
 			line += "; " + f.Remedy
 		}
 		state := c.Paint(c.Out, stateColors[f.State], fmt.Sprintf("%-8s", f.State))
-		if _, err := fmt.Fprintln(c.Out, state, exit.OneLine(line)); err != nil {
-			return err
-		}
+		w.Say("%s %s\n", []byte(state), exit.OneLine(line))
 	}
-	return nil
+	return c.Answer(all, "%s", w)
 }
 
 // checkCPU tells whether the fast kernels can be used. They give the same

@@ -2,8 +2,6 @@ package look
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -34,24 +32,19 @@ func inspectVectors(c *console.Console, f *embed.File, word string, n int) error
 	if word != "" {
 		return printNeighbours(c, f, word, n)
 	}
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "embedding", "header": f.Header()})
-	}
-	return DescribeVectors(c.Out, f)
+	return c.Answer(map[string]any{"message_type": "embedding", "header": f.Header()}, "%s", DescribeVectors(f))
 }
 
-// DescribeVectors prints the header of a file of word vectors.
-func DescribeVectors(out io.Writer, f *embed.File) error {
+// DescribeVectors is what a file of vectors says of itself.
+func DescribeVectors(f *embed.File) (w console.Words) {
 	h := f.Header()
-	_, err := fmt.Fprintf(out, "%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",
+	w.Say("%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",
 		h.Words, h.Dim, h.Method, h.Normalization, h.Notes, h.Tokens, 100*float64(h.Known)/float64(max(h.Tokens, 1)))
 	for _, k := range h.Clusters {
 		median, largest, empty := f.Sizes(k)
-		if err == nil {
-			_, err = fmt.Fprintf(out, "  %5d clusters: %.1f words on average, median %d, largest %d, %d empty\n", k, float64(h.Words)/float64(k), median, largest, empty)
-		}
+		w.Say("  %5d clusters: %.1f words on average, median %d, largest %d, %d empty\n", k, float64(h.Words)/float64(k), median, largest, empty)
 	}
-	return err
+	return w
 }
 
 // neighbourJSON is a word near another.
@@ -71,40 +64,20 @@ func printNeighbours(c *console.Console, f *embed.File, word string, n int) erro
 		w := f.Word(x.Word)
 		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
 	}
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "neighbours", "word": word, "neighbours": near})
-	}
-	if err := describeWord(c.Out, f, i); err != nil {
-		return err
-	}
-	for _, x := range near {
-		if _, err := c.Printf("%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// describeWord prints count and clusters of word i.
-func describeWord(out io.Writer, f *embed.File, i int) error {
-	w := f.Word(i)
-	if _, err := fmt.Fprintf(out, "%s: %d times in %d notes\n", w.Form, w.Count, w.Notes); err != nil {
-		return err
-	}
+	var w console.Words
+	of := f.Word(i)
+	w.Say("%s: %d times in %d notes\n", of.Form, of.Count, of.Notes)
 	for _, k := range f.Header().Clusters {
 		cluster, _ := f.Cluster(i, k)
 		words, size := f.Members(cluster, k, 8)
-		if _, err := fmt.Fprintf(out, "  cluster %d of %d, %d words:", cluster, k, size); err != nil {
-			return err
-		}
+		w.Say("  cluster %d of %d, %d words:", cluster, k, size)
 		for _, m := range words {
-			if _, err := fmt.Fprintf(out, " %s", f.Word(m).Form); err != nil {
-				return err
-			}
+			w.Say(" %s", f.Word(m).Form)
 		}
-		if _, err := fmt.Fprintln(out); err != nil {
-			return err
-		}
+		w.Say("\n")
 	}
-	return nil
+	for _, x := range near {
+		w.Say("%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count)
+	}
+	return c.Answer(map[string]any{"message_type": "neighbours", "word": word, "neighbours": near}, "%s", w)
 }

@@ -141,23 +141,16 @@ type unitRows struct {
 }
 
 func (a *absence) print(c *console.Console) error {
-	if a.Kind = "absent"; c.JSON {
-		return c.WriteJSON(a)
-	}
-	if _, err := c.Printf("%s: %d notes of people who object, none of them masked\n", a.dir, a.Notes); err != nil {
-		return err
-	}
+	a.Kind = "absent"
+	var w console.Words
+	w.Say("%s: %d notes of people who object, none of them masked\n", a.dir, a.Notes)
 	if len(a.Unmatched) > 0 {
-		if _, err := c.Printf("rows of the list that are no patient's of this archive: %s\n", strings.Trim(fmt.Sprint(a.Unmatched), "[]")); err != nil {
-			return err
-		}
+		w.Say("rows of the list that are no patient's of this archive: %s\n", strings.Trim(fmt.Sprint(a.Unmatched), "[]"))
 	}
 	for _, n := range a.Near {
-		if _, err := c.Printf("row %d of the list is near the id of a masked note (%s): row %d of %s\n", n.Row, n.Why, n.At, n.Input); err != nil {
-			return err
-		}
+		w.Say("row %d of the list is near the id of a masked note (%s): row %d of %s\n", n.Row, n.Why, n.At, n.Input)
 	}
-	return nil
+	return c.Answer(a, "%s", w)
 }
 
 // look reads the list, the archive and the masked parts.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -377,21 +376,17 @@ func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 
 // print writes the counts.
 func (d *difference) print(c *console.Console) error {
-	if c.JSON {
-		return c.WriteJSON(d)
-	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "notes that both have  %d\n  without a difference %d\n  held back now        %d\n  released now         %d\n", d.Notes, d.Same, d.Held, d.Released)
+	var w console.Words
+	w.Say("notes that both have  %d\n  without a difference %d\n  held back now        %d\n  released now         %d\n", d.Notes, d.Same, d.Held, d.Released)
 	if d.Only != [2]int64{} {
-		fmt.Fprintf(&out, "notes of one alone    %d before, %d after\n", d.Only[0], d.Only[1])
+		w.Say("notes of one alone    %d before, %d after\n", d.Only[0], d.Only[1])
 	}
 	if len(d.By) > 0 {
-		fmt.Fprintf(&out, "\n%-34s %10s %12s %14s %17s\n", "places by category", "hidden now", "readable now", "other category", "other replacement")
+		w.Say("\n%-34s %10s %12s %14s %17s\n", "places by category", "hidden now", "readable now", "other category", "other replacement")
 	}
 	for _, category := range slices.Sorted(maps.Keys(d.By)) {
 		n := d.By[category]
-		fmt.Fprintf(&out, "%-34s %10d %12d %14d %17d\n", category, n.Hidden, n.Readable, n.Category, n.Replaced)
+		w.Say("%-34s %10d %12d %14d %17d\n", category, n.Hidden, n.Readable, n.Category, n.Replaced)
 	}
-	_, err := c.Out.Write(out.Bytes())
-	return err
+	return c.Answer(d, "%s", w)
 }

@@ -63,22 +63,16 @@ func Log(_ context.Context, c *console.Console, o *LogOptions) error {
 }
 
 func printLog(c *console.Console, r *audit.Report) error {
-	if c.JSON {
-		return c.WriteJSON(struct {
-			Kind string `json:"message_type"`
-			*audit.Report
-		}{"audit", r})
-	}
+	var w console.Words
 	for _, f := range r.Findings {
-		if _, err := c.Printf("%v\n", f); err != nil {
-			return err
-		}
+		w.Say("%v\n", f)
 	}
 	for _, line := range r.Recovered {
-		if _, err := c.Printf("line %d: recovered: records that a run was killed while it wrote the line before\n", line); err != nil {
-			return err
-		}
+		w.Say("line %d: recovered: records that a run was killed while it wrote the line before\n", line)
 	}
-	_, err := c.Printf("%d lines; head %s\n", r.Lines, cmp.Or(r.Head, "none"))
-	return err
+	w.Say("%d lines; head %s\n", r.Lines, cmp.Or(r.Head, "none"))
+	return c.Answer(struct {
+		Kind string `json:"message_type"`
+		*audit.Report
+	}{"audit", r}, "%s", w)
 }

@@ -36,12 +36,7 @@ func readings(c *console.Console, all []audit.Recorded) (err error) {
 			x.Judged = r.Judged.By
 			note += ", set aside by " + r.Judged.By
 		}
-		if c.JSON {
-			err = c.WriteJSON(x)
-		} else {
-			_, err = c.Printf("line %d, %s, output %.12s: %d notes read by %s, %d with a leak, at most %.4g %%%s\n", x.Line, x.Time, x.Output, x.Read, x.By, x.Leaks, 100*x.Upper, note)
-		}
-		if err != nil {
+		if err = c.Answer(x, "line %d, %s, output %.12s: %d notes read by %s, %d with a leak, at most %.4g %%%s\n", x.Line, x.Time, x.Output, x.Read, x.By, x.Leaks, 100*x.Upper, note); err != nil {
 			return err
 		}
 	}

@@ -121,26 +121,18 @@ func Trees(ctx context.Context, c *console.Console, o *Options) error {
 }
 
 func printTrees(c *console.Console, trees []checkedTree) error {
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "check", "trees": trees})
-	}
+	var w console.Words
 	for _, t := range trees {
 		for _, d := range t.Differences {
-			if _, err := c.Printf("%s: %s\n", filepath.Join(t.Dir, d.Path), d.Kind); err != nil {
-				return err
-			}
+			w.Say("%s: %s\n", filepath.Join(t.Dir, d.Path), d.Kind)
 		}
 		if len(t.Differences) > 0 {
 			continue
 		}
-		if _, err := c.Printf("%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6); err != nil {
-			return err
-		}
+		w.Say("%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6)
 		if t.Rows != "" {
-			if _, err := c.Printf("%s: %s; every file adds up (rows.csv)\n", t.Dir, t.Rows); err != nil {
-				return err
-			}
+			w.Say("%s: %s; every file adds up (rows.csv)\n", t.Dir, t.Rows)
 		}
 	}
-	return nil
+	return c.Answer(map[string]any{"message_type": "check", "trees": trees}, "%s", w)
 }

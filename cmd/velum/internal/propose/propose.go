@@ -300,13 +300,7 @@ func (p *proposal) layout(r roles, path string) (*parquet.Layout, error) {
 func (p *proposal) printNotes() error {
 	e := p.examples[p.roles.text]
 	for _, n := range e.shown(p.o.Try) {
-		var err error
-		if p.JSON {
-			err = p.WriteJSON(n)
-		} else {
-			_, err = p.Printf("%s  %s\n", n.ID, n.Text)
-		}
-		if err != nil {
+		if err := p.Answer(n, "%s  %s\n", n.ID, n.Text); err != nil {
 			return err
 		}
 	}

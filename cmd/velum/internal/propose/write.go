@@ -228,9 +228,5 @@ func (p *proposal) write() error {
 	if err = cmp.Or(err, file.Close()); err != nil || p.Quiet && !p.JSON {
 		return err
 	}
-	if p.JSON {
-		return p.WriteJSON(p.shown())
-	}
-	_, err = p.Printf("%s", p.text("next"))
-	return err
+	return p.Answer(p.shown(), "%s", p.text("next"))
 }

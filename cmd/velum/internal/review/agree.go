@@ -120,12 +120,7 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
 	a := s.agreement()
-	if c.JSON {
-		err = c.WriteJSON(map[string]any{"message_type": "agreement", "agreement": a})
-	} else {
-		_, err = c.Printf("%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
-	}
-	return err
+	return c.Answer(map[string]any{"message_type": "agreement", "agreement": a}, "%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
 }
 
 // answerAgreement is the agreement of two people on a question with fixed answers.

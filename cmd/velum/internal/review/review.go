@@ -237,17 +237,9 @@ func loadNotes(ctx context.Context, cfg *option.Config, o *Options) ([]note, int
 
 // load reads notes with their spans, and counts those that cannot be shown.
 func load(ctx context.Context, cfg *option.Config, from, path string) (notes []note, unseen int, err error) {
-	r, err := flow.TextOptions(cfg)
-	if err != nil {
-		return nil, 0, err
-	}
-	src, err := flow.OpenNotes("from", from, path, r)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer src.Close()
 	var l loader
-	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, &l, nil)); err != nil {
+	in := flow.Labelled{Paths: []string{path}, Format: from, Config: cfg}
+	if err := in.Run(ctx, []pipeline.Step{flow.Tokenized(cfg)}, &l); err != nil {
 		return nil, 0, err
 	}
 	if len(l.notes) == 0 {

@@ -43,23 +43,11 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 	if err != nil {
 		return err
 	}
-	steps, err := p.TagSteps()
-	if err != nil {
-		return err
-	}
-	notes, err := flow.TextOptions(cfg)
-	if err != nil {
-		return err
-	}
-	gold, err := flow.OpenNotes("from", f.GoldFrom, f.Gold, notes)
-	if err != nil {
-		return err
-	}
-	defer gold.Close()
+	gold := f.gold(cfg)
 	to := &counting{Scorer: score.New(score.Options{Draws: -1}), hipaa: hipaa}
 	progress := c.NewProgress("dial", "notes", 0)
 	defer progress.End()
-	if err := flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: to, Progress: progress}, nil)); err != nil {
+	if err := gold.Tag(ctx, p, flow.Watched{Sink: to, Progress: progress}); err != nil {
 		return err
 	}
 	at := &to.at
@@ -72,6 +60,11 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 	}
 	return c.Answer(map[string]any{"positions": []*position{at}}, "%5s %15s %11s %12s %14s %15s\n%5.2f %15.4f %11.4f %12.4f %14.4f %15.4f\n", "dial", "entities masked", "word recall", "HIPAA recall", "word precision", "safe words lost",
 		at.Dial, at.EntityRecall, at.WordRecall, at.HIPAARecall, at.WordPrecision, at.Lost)
+}
+
+// gold are the labelled notes.
+func (f *Options) gold(cfg *option.Config) *flow.Labelled {
+	return &flow.Labelled{Paths: []string{f.Gold}, Format: f.GoldFrom, Config: cfg}
 }
 
 func share(part, whole int64) float64 {

@@ -4,8 +4,6 @@ package score
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -110,7 +108,8 @@ func printScores(c *console.Console, report *score.Report, test *score.Significa
 		}{report, test})
 	}
 	if brief {
-		return printBrief(c.Out, report)
+		_, err := c.Out.Write(briefly(report))
+		return err
 	}
 	if err := report.WriteTable(c.Out); err != nil || test == nil {
 		return err
@@ -120,19 +119,15 @@ func printScores(c *console.Console, report *score.Report, test *score.Significa
 	return err
 }
 
-// printBrief prints what somebody who tries velum out wants to know.
-func printBrief(w io.Writer, r *score.Report) error {
-	if _, err := fmt.Fprintf(w, "%-34s %6s %7s %9s %7s %7s\n", "category", "gold", "masked", "precision", "recall", "F1"); err != nil {
-		return err
-	}
+// briefly is what somebody who tries velum out wants to know.
+func briefly(r *score.Report) (w console.Words) {
+	w.Say("%-34s %6s %7s %9s %7s %7s\n", "category", "gold", "masked", "precision", "recall", "F1")
 	for _, c := range r.Categories {
-		if _, err := fmt.Fprintf(w, "%-34s %6d %7d %9.4f %7.4f %7.4f\n", c.Category, c.Gold, c.Masked, c.Precision, c.Recall, c.F1); err != nil {
-			return err
-		}
+		w.Say("%-34s %6d %7d %9.4f %7.4f %7.4f\n", c.Category, c.Gold, c.Masked, c.Precision, c.Recall, c.F1)
 	}
 	entities, _ := r.Measure(score.MaskedEntities)
-	_, err := fmt.Fprintf(w, "masking recall by entity %.4f (%d of %d), notes without a leak %.4f\n", entities.Recall, entities.Found, entities.Gold, r.CleanNotes.Share)
-	return err
+	w.Say("masking recall by entity %.4f (%d of %d), notes without a leak %.4f\n", entities.Recall, entities.Found, entities.Gold, r.CleanNotes.Share)
+	return w
 }
 
 // score scores the spans at path, or the model's where path is empty.
@@ -154,16 +149,8 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		o.Error = wrong.add
 	}
 	s := score.New(o)
-	notes, err := flow.TextOptions(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	notes.SetAside = aside.Row
-	gold, err := flow.OpenNotes("from", f.GoldFrom, f.Gold, notes)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer gold.Close()
+	gold := f.gold(cfg)
+	gold.SetAside = aside.Row
 	progress := c.NewProgress("evaluate", "notes", 0)
 	defer progress.End()
 	var steps []pipeline.Step
@@ -177,15 +164,16 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 			return nil, nil, err
 		}
 	} else {
-		notes.TextDir, notes.SetAside = f.texts(), nil // what a system said of a row that cannot be read is not nothing
-		g, err := flow.LoadGiven("system-from", from, path, notes)
+		// What a system said of a row that cannot be read is not nothing.
+		said := flow.Labelled{Flag: "system-from", Format: from, Paths: []string{path}, Config: cfg, TextDir: f.texts()}
+		g, err := said.Given()
 		if err != nil {
 			return nil, nil, err
 		}
 		steps = flow.GivenSteps(g)
 	}
-	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
-	flow.WarnUnknown(c, f.Gold, gold.Warnings().Unknown)
+	err = gold.Run(ctx, steps, flow.Watched{Sink: s, Progress: progress})
+	flow.WarnUnknown(c, f.Gold, gold.Unknown)
 	return s, wrong, err
 }
 

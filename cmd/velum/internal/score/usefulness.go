@@ -66,19 +66,11 @@ func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *
 	if err != nil {
 		return err
 	}
-	notes, err := flow.TextOptions(cfg)
-	if err != nil {
-		return err
-	}
 	m := newMeasure(o)
-	src, err := flow.OpenNotes("from", o.From, o.In, notes)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
+	notes := flow.Labelled{Paths: []string{o.In}, Format: o.From, Config: cfg}
 	progress := c.NewProgress("usefulness", "notes", 0)
 	defer progress.End()
-	if err := flow.InputError(pipeline.Run(ctx, src, steps, flow.Watched{Sink: m, Progress: progress}, nil)); err != nil {
+	if err := notes.Run(ctx, steps, flow.Watched{Sink: m, Progress: progress}); err != nil {
 		return err
 	}
 	if m.Notes == 0 {
@@ -101,11 +93,7 @@ func (o *UsefulnessOptions) steps(cfg *option.Config) ([]pipeline.Step, error) {
 		}
 		return f.TagSteps()
 	}
-	notes, err := flow.TextOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
-	given, err := flow.LoadGiven("extract", "", o.Extract, notes)
+	given, err := (&flow.Labelled{Flag: "extract", Paths: []string{o.Extract}, Config: cfg}).Given()
 	if err != nil {
 		return nil, err
 	}
@@ -258,29 +246,19 @@ func (m *measure) finish() {
 
 func (m *measure) print(c *console.Console) error {
 	m.finish()
-	if c.JSON {
-		return c.WriteJSON(m.Report)
-	}
-	if _, err := c.Printf("%d notes: %d keep all terms, %d some, %d nothing\n\n%-10s %8s %8s %7s\n", m.Notes, m.All, m.Some, m.None, "kind", "terms", "kept", "share"); err != nil {
-		return err
-	}
+	var w console.Words
+	w.Say("%d notes: %d keep all terms, %d some, %d nothing\n\n%-10s %8s %8s %7s\n", m.Notes, m.All, m.Some, m.None, "kind", "terms", "kept", "share")
 	for _, k := range m.Kinds {
-		if _, err := c.Printf("%-10s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share); err != nil {
-			return err
-		}
+		w.Say("%-10s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share)
 	}
-	if _, err := c.Printf("\n%d of %d words are masked, %d of them in vain\n", m.Hid, m.Words, m.Vain); err != nil {
-		return err
-	}
+	w.Say("\n%d of %d words are masked, %d of them in vain\n", m.Hid, m.Words, m.Vain)
 	for _, part := range []struct {
 		name string
 		of   []Count
 	}{{"list", m.Lists}, {"category", m.By}, {"form", m.Forms}} {
 		for _, n := range part.of {
-			if _, err := c.Printf("  %-9s %-28s %8d\n", part.name, n.Name, n.Words); err != nil {
-				return err
-			}
+			w.Say("  %-9s %-28s %8d\n", part.name, n.Name, n.Words)
 		}
 	}
-	return nil
+	return c.Answer(m.Report, "%s", w)
 }

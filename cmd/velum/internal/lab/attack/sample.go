@@ -89,7 +89,9 @@ func (a *attacker) read(ctx context.Context) (*sample, error) {
 		return nil, err
 	}
 	s := &sampler{sample: &sample{from: math.MaxInt32, to: math.MinInt32}, seed: a.Seed}
-	if s.marks, err = marksOf(ctx, &flow.Labelled{Paths: a.Gold, Config: a.config}); err == nil {
+	gold, err := (&flow.Labelled{Paths: a.Gold, Config: a.config}).Given()
+	if err == nil {
+		s.marks = gold.Spans
 		err = a.readArchive(ctx, stages, s)
 	}
 	switch {
@@ -101,19 +103,6 @@ func (a *attacker) read(ctx context.Context) (*sample, error) {
 		return nil, exit.Errorf(exit.Nothing, "give notes", "no notes to attack")
 	}
 	return s.sample, nil
-}
-
-// marksOf reads the spans of labelled notes, by id.
-func marksOf(ctx context.Context, labelled *flow.Labelled) (map[string][]pipeline.Span, error) {
-	marks := map[string][]pipeline.Span{}
-	return marks, labelled.Each(func(src pipeline.Source) error {
-		return pipeline.Run(ctx, src, nil, pipeline.SinkFunc(func(b *pipeline.Batch) error {
-			for i := range b.Len() {
-				marks[string(b.ID.At(i))] = slices.Clone(b.Gold.At(i))
-			}
-			return nil
-		}), nil)
-	})
 }
 
 // readArchive reads the archive of the extract.

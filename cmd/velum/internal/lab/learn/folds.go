@@ -222,7 +222,7 @@ func (l *learning) scored(ctx context.Context, pick picked) (*score.Scorer, erro
 			return nil, err
 		}
 		for i := range judge.judged {
-			if err := judge.judged[i].ScoreTo(ctx, flow.With(l.cfg, m), s); err != nil {
+			if err := judge.judged[i].Tag(ctx, flow.With(l.cfg, m), s); err != nil {
 				return nil, err
 			}
 		}

@@ -184,8 +184,7 @@ func (w *turning) together(ctx context.Context, c *option.Config, name string) (
 		return nil, err
 	}
 	if len(w.of.dev.Paths) > 0 {
-		err := w.of.dev.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) })
-		if err != nil {
+		if err := t.Teach(ctx, &w.of.dev); err != nil {
 			return nil, err
 		}
 	} else if _, err := w.teach(ctx, t, &w.of.gold, nil); err != nil {
@@ -241,12 +240,12 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 
 // teach adds labelled notes, answers and groups to the corpus of a training.
 func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Labelled, groups []turns.Group) (r turns.Training, err error) {
-	if err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) }); err != nil {
+	if err := t.Teach(ctx, gold); err != nil {
 		return r, err
 	}
 	r.Gold = t.Taught.Notes
 	for i := range w.of.answers {
-		if err := w.of.answers[i].Each(func(src pipeline.Source) error { return t.Teach(ctx, src) }); err != nil {
+		if err := t.Teach(ctx, &w.of.answers[i]); err != nil {
 			return r, err
 		}
 	}

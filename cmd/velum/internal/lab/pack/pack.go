@@ -118,11 +118,7 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 			return exit.Misconfiguredf(exit.Suggest(name, known), "no list of words %q", name)
 		}
 	}
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "words", "lists": words})
-	}
-	_, err = io.WriteString(c.Out, words.Text(o.Words...)) // words of a file of words: letters, and nothing else
-	return err
+	return c.Answer(map[string]any{"message_type": "words", "lists": words}, "%s", []byte(words.Text(o.Words...)))
 }
 
 // Build writes a pack of rules as a model file.
@@ -151,7 +147,7 @@ func Trace(ctx context.Context, c *console.Console, cfg *option.Config, o *Optio
 	if err != nil {
 		return err
 	}
-	t := &tracer{Machine: p.NewMachine(), out: c.Out, id: o.ID}
+	t := &tracer{Machine: p.NewMachine(), out: c.Out}
 	if (len(o.Words) == 0) == (o.In == "") {
 		return exit.Misconfiguredf("write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
 	}
@@ -166,17 +162,8 @@ func (t *tracer) note(ctx context.Context, cfg *option.Config, o *Options) error
 	if o.ID == "" {
 		return exit.Misconfiguredf("name the note with --id", "velum teach rules trace: --in without --id")
 	}
-	r, err := flow.TextOptions(cfg)
-	if err != nil {
-		return err
-	}
-	r.SkipUnknown = true // gold spans do not count here
-	src, err := flow.OpenNotes("in", "", o.In, r)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)); err != nil {
+	notes := flow.Labelled{Flag: "in", Paths: []string{o.In}, Config: cfg, Keep: map[string]bool{o.ID: true}, SkipUnknown: true} // gold spans do not count here
+	if err := notes.Run(ctx, []pipeline.Step{flow.Tokenized(cfg)}, t); err != nil {
 		return err
 	}
 	if !t.found {
@@ -208,14 +195,13 @@ func (s *sentence) Next(b *pipeline.Batch) error {
 type tracer struct {
 	*rules.Machine
 	out   io.Writer
-	id    string // of the note; "": all
 	found bool
 }
 
 // Put implements pipeline.Sink.
 func (t *tracer) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound || t.id != "" && t.id != string(b.ID.At(i)) {
+		if b.Reason[i] != pipeline.Sound {
 			continue
 		}
 		t.found = true
@@ -227,10 +213,10 @@ func (t *tracer) Put(b *pipeline.Batch) error {
 }
 
 func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
+	var w console.Words
 	finds := t.Trace(text, tokens)
 	if len(finds) == 0 {
-		_, err := fmt.Fprintln(t.out, "nothing found")
-		return err
+		w.Say("nothing found\n")
 	}
 	kept := t.Spans(nil, text, tokens)
 	for _, f := range finds {
@@ -240,14 +226,11 @@ func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
 		}) {
 			lost = ", overlapped by a surer one"
 		}
-		if _, err := fmt.Fprintf(t.out, "%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost); err != nil {
-			return err
-		}
+		w.Say("%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost)
 		for _, s := range f.Steps {
-			if _, err := fmt.Fprintf(t.out, "    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End]); err != nil {
-				return err
-			}
+			w.Say("    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End])
 		}
 	}
-	return nil
+	_, err := t.out.Write(w)
+	return err
 }

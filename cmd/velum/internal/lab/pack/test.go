@@ -2,7 +2,6 @@ package pack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"text/tabwriter"
@@ -39,17 +38,9 @@ func scored(ctx context.Context, cfg *option.Config, file, gold string) (*networ
 	if err != nil {
 		return nil, err
 	}
-	r, err := flow.TextOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
-	src, err := flow.OpenNotes("gold", "", gold, r)
-	if err != nil {
-		return nil, err
-	}
 	s := newScores(p)
-	err = pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, s, nil)
-	return s, errors.Join(flow.InputError(err), src.Close())
+	notes := flow.Labelled{Flag: "gold", Paths: []string{gold}, Config: cfg}
+	return s, notes.Run(ctx, []pipeline.Step{flow.Tokenized(cfg)}, s)
 }
 
 // mistake is an error of rules on a labelled note: where it is, and no words.

@@ -11,8 +11,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/learn"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/review"
-	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -128,13 +126,13 @@ func (m *month) random(k int) (map[string]bool, error) {
 
 // scored compares the questions of an evening with its answers, some of them or all.
 func (m *month) scored(ctx context.Context, k int, keep map[string]bool) (*scores, error) {
-	said, err := flow.LoadGiven("questions", "jsonl", m.questions(k), text.Options{})
+	said, err := (&flow.Labelled{Format: "jsonl", Paths: []string{m.questions(k)}}).Given()
 	if err != nil {
 		return nil, err
 	}
 	s := score.New(score.Options{})
 	answers := flow.Labelled{Paths: []string{m.answers(k)}, Keep: keep}
-	err = answers.Each(func(src pipeline.Source) error { return pipeline.Run(ctx, src, flow.GivenSteps(said), s, nil) })
+	err = answers.Run(ctx, flow.GivenSteps(said), s)
 	r := s.Report()
 	strict, _ := r.Measure(score.Strict)
 	masked, _ := r.Measure(score.MaskedEntities)

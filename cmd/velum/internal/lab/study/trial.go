@@ -159,13 +159,7 @@ func (s *study) do(ctx context.Context, t *trial) error {
 			return err
 		}
 	}
-	err = s.corpus.labelled(t.test).Each(func(src pipeline.Source) error {
-		steps, err := flow.With(t.arm.cfg, m).TagSteps()
-		if err != nil {
-			return err
-		}
-		return pipeline.Run(ctx, src, steps, sink, nil)
-	})
+	err = s.corpus.labelled(t.test).Tag(ctx, flow.With(t.arm.cfg, m), sink)
 	if r, ok := sink.(*ranking); ok {
 		r.end()
 	}
@@ -182,7 +176,7 @@ func (s *study) model(ctx context.Context, t *trial) (*flow.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.corpus.labelled(t.train).Each(func(src pipeline.Source) error { return w.Teach(ctx, src) }); err != nil {
+	if err := w.Teach(ctx, s.corpus.labelled(t.train)); err != nil {
 		return nil, err
 	}
 	return w.Fit(ctx)

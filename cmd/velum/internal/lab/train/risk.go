@@ -74,13 +74,7 @@ func (t *Training) count(ctx context.Context, asked *flow.Model, path string, by
 	}
 	gold := flow.Labelled{Paths: []string{path}, Config: t.cfg}
 	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, heard: asked.Header().Heard(), all: map[string]*calibrate.Source{}}
-	err = gold.Each(func(src pipeline.Source) error {
-		steps, err := flow.With(t.cfg, asked).TagSteps()
-		if err != nil {
-			return err
-		}
-		return pipeline.Run(ctx, src, steps, &s, nil)
-	})
+	err = gold.Tag(ctx, flow.With(t.cfg, asked), &s)
 	for name, counts := range s.all {
 		if n, _ := counts.All(); n < fewOfSource {
 			name = path

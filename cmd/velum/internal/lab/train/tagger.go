@@ -75,7 +75,7 @@ func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o 
 // learnAll adds the training notes to the corpus.
 func (t *Training) learnAll(ctx context.Context) error {
 	gold := flow.Labelled{Paths: t.Options.Train, Config: t.cfg}
-	err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src, teach.Ages) })
+	err := t.Teach(ctx, &gold, teach.Ages)
 	flow.WarnUnknown(t.Console, strings.Join(gold.Paths, ", "), gold.Unknown)
 	return err
 }
@@ -208,21 +208,12 @@ func (t *Training) Learn(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	o, err := flow.TextOptions(t.cfg)
-	if err != nil {
-		return err
-	}
-	src, err := flow.OpenNotes("from", "", path, o)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	return t.Teach(ctx, src, step)
+	return t.Teach(ctx, &flow.Labelled{Paths: []string{path}, Config: t.cfg}, step)
 }
 
-// Teach adds the notes of src to the training corpus, after running the steps in before.
-func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pipeline.Step) error {
-	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
+// Teach adds labelled notes to the corpus, after the stages of before.
+func (t *Training) Teach(ctx context.Context, notes *flow.Labelled, before ...pipeline.Step) error {
+	return notes.Run(ctx, append(before, flow.TeachSteps(t.cfg)...), t.Taught)
 }
 
 // Fit trains the model on the corpus.

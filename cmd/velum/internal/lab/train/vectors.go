@@ -275,13 +275,7 @@ func (e *embedding) save(c embedtrain.Contents) error {
 		return err
 	}
 	defer f.Close()
-	if e.JSON {
-		return e.WriteJSON(map[string]any{
-			"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
-		})
-	}
-	if _, err := e.Printf("%s: %.1f MB, ", e.flags.Out, float64(file.Len())/1e6); err != nil {
-		return err
-	}
-	return look.DescribeVectors(e.Out, f)
+	return e.Answer(map[string]any{
+		"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
+	}, "%s: %.1f MB, %s", e.flags.Out, float64(file.Len())/1e6, look.DescribeVectors(f))
 }
