@@ -76,6 +76,12 @@ func (m *maker) below(n int) int {
 	return int(hi)
 }
 
+// pick returns one of the texts between bars.
+func (m *maker) pick(texts string) string {
+	all := strings.Split(texts, "|")
+	return all[m.below(len(all))]
+}
+
 // between returns a number in [lo, hi].
 func (m *maker) between(lo, hi int) int { return lo + m.below(hi-lo+1) }
 
@@ -129,11 +135,7 @@ func (m *maker) make(i uint64) {
 
 // identify writes the three numbers of BOOT appendix B: centre, patient, note.
 func (m *maker) identify(i uint64) {
-	m.id = strconv.AppendUint(m.id[:0], m.center+1, 10)
-	m.id = append(m.id, '|')
-	m.id = strconv.AppendUint(m.id, m.patientID+1, 10)
-	m.id = append(m.id, '|')
-	m.id = strconv.AppendUint(m.id, i+1, 10)
+	m.id = fmt.Appendf(m.id[:0], "%d|%d|%d", m.center+1, m.patientID+1, i+1)
 }
 
 func (m *maker) chooseLanguage() {
@@ -221,7 +223,7 @@ func (m *maker) separate() {
 	for len(m.text) > 0 && m.text[len(m.text)-1] == ' ' {
 		m.text = m.text[:len(m.text)-1]
 	}
-	separator := separators[m.style.separator][m.below(len(separators[m.style.separator]))]
+	separator := m.pick(separators[m.style.separator])
 	if last := m.text[len(m.text)-1]; last == '.' || last == '?' || last == ':' || last == '!' {
 		separator = " "
 	}
@@ -229,8 +231,8 @@ func (m *maker) separate() {
 }
 
 // separators between the clauses of a note: a note keeps to one habit.
-var separators = [][]string{
-	{". "}, {". "}, {". "}, {". ", ". ", ", "}, {", "}, {", ", ". "}, {" "}, {" ", ". "}, {"; ", ". "}, {"\n"}, {"\n", ". "}, {" - ", ". "}, {"/ ", ", "}, {".\n"}, {"..", ". "},
+var separators = []string{
+	". ", ". ", ". ", ". |. |, ", ", ", ", |. ", " ", " |. ", "; |. ", "\n", "\n|. ", " - |. ", "/ |, ", ".\n", "..|. ",
 }
 
 // private is a kind of clause that holds personal information.
@@ -335,9 +337,7 @@ func findCommon(g grammar) (c commonRules) {
 }
 
 // flow is the usual course of a kind of note: a list of rules.
-type flow struct {
-	steps []flowStep
-}
+type flow struct{ steps []flowStep }
 
 type flowStep struct {
 	rules            [numLanguages]*rule

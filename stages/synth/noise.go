@@ -36,20 +36,23 @@ const (
 
 // Writing habits, drawn uniformly. BOOT appendix B: random capitals, words glued to punctuation, missing accents.
 var (
-	letterHabits = []letterCase{sentences, sentences, sentences, sentences, sentences, sentences, sentences, asWritten, asWritten, lower, lower, lower, lower, upper, upper, random}
-	nameHabits   = []letterCase{asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, asWritten, lower, lower, upper}
-	accentHabits = []accents{allAccents, allAccents, allAccents, allAccents, allAccents, someAccents, someAccents, noAccents, noAccents, noAccents}
+	letterHabits = "1111111002222334" // of letterCase
+	nameHabits   = "0000000000223"    // of letterCase
+	accentHabits = "0000011222"       // of accents
 	tightHabits  = []uint8{0, 0, 0, 0, 0, 0, 0, 0, 4, 6, 10, 16}
 	typoHabits   = []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 160, 160, 160, 90, 90, 35}
 	gluedHabits  = []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, 25}
 )
 
+// digit is one of some digits.
+func (m *maker) digit(of string) byte { return of[m.below(len(of))] - '0' }
+
 func noteStyle(m *maker) style {
 	return style{
-		letters:   letterHabits[m.below(len(letterHabits))],
-		names:     nameHabits[m.below(len(nameHabits))],
+		letters:   letterCase(m.digit(letterHabits)),
+		names:     letterCase(m.digit(nameHabits)),
 		separator: m.below(len(separators)),
-		accents:   accentHabits[m.below(len(accentHabits))],
+		accents:   accents(m.digit(accentHabits)),
 		point:     ".,,."[m.below(4)],
 		tight:     tightHabits[m.below(len(tightHabits))],
 		typos:     typoHabits[m.below(len(typoHabits))],
@@ -59,7 +62,7 @@ func noteStyle(m *maker) style {
 
 // reportStyle is tidier: reports are printed and sent to others.
 func reportStyle(m *maker) style {
-	s := style{letters: sentences, accents: accentHabits[m.below(len(accentHabits))], point: ",."[m.below(2)]}
+	s := style{letters: sentences, accents: accents(m.digit(accentHabits)), point: ",."[m.below(2)]}
 	if m.below(8) == 0 {
 		s.letters = upper
 	}

@@ -50,6 +50,16 @@ func plain(do func(m *maker)) valueMaker {
 	return valueMaker{0, func([]int) func(*maker) { return do }}
 }
 
+// dated is a part of a date, day, month or year, in so many digits; a new date, or the one at work.
+func dated(part, width int, anew bool) valueMaker {
+	return plain(func(m *maker) {
+		if anew {
+			m.newDate()
+		}
+		m.padded(int(m.date[part]), width)
+	})
+}
+
 var values = map[string]valueMaker{
 	// @int LO HI
 	"int": {2, func(a []int) func(*maker) { return func(m *maker) { m.number(m.between(a[0], a[1])) } }},
@@ -61,19 +71,19 @@ var values = map[string]valueMaker{
 	"caps": {1, func(a []int) func(*maker) { return func(m *maker) { m.capitals(a[0]) } }},
 	// @two LO HI: with a leading zero
 	"two":   {2, func(a []int) func(*maker) { return func(m *maker) { m.padded(m.between(a[0], a[1]), 2) } }},
-	"day":   plain(func(m *maker) { m.newDate(); m.number(int(m.date[0])) }),
-	"dd":    plain(func(m *maker) { m.newDate(); m.padded(int(m.date[0]), 2) }),
-	"day0":  plain(func(m *maker) { m.number(int(m.date[0])) }), // of the date at work
-	"dd0":   plain(func(m *maker) { m.padded(int(m.date[0]), 2) }),
-	"m":     plain(func(m *maker) { m.number(int(m.date[1])) }),
-	"mm":    plain(func(m *maker) { m.padded(int(m.date[1]), 2) }),
-	"yyyy":  plain(func(m *maker) { m.number(int(m.date[2])) }),
+	"day":   dated(0, 1, true),
+	"dd":    dated(0, 2, true),
+	"day0":  dated(0, 1, false), // of the date at work
+	"dd0":   dated(0, 2, false),
+	"m":     dated(1, 1, false),
+	"mm":    dated(1, 2, false),
+	"yyyy":  dated(2, 4, false),
 	"yy":    plain(func(m *maker) { m.padded(int(m.date[2])%100, 2) }),
 	"month": plain(func(m *maker) { m.write(m.rules[m.at].month.alternatives[m.date[1]-1]) }),
 	"mon":   plain(func(m *maker) { m.write(m.rules[m.at].shortMonth.alternatives[m.date[1]-1]) }),
 	"date":  plain(func(m *maker) { m.newDate() }), // writes nothing
 	"birth": plain(func(m *maker) { m.newDate(); m.date[2] -= int32(m.between(0, 90)) }),
-	"upper": plain(func(m *maker) { m.text = append(m.text, 'A'+byte(m.below(26))) }),
+	"upper": plain(func(m *maker) { m.capitals(1) }),
 	"dni":   plain((*maker).dni),
 	"nie":   plain((*maker).nie),
 	"nass":  plain((*maker).nass),
@@ -83,12 +93,14 @@ var values = map[string]valueMaker{
 	"acronym": plain((*maker).acronym),
 }
 
+func (m *maker) put(c ...byte) { m.text = append(m.text, c...) }
+
 func (m *maker) number(n int) { m.text = strconv.AppendInt(m.text, int64(n), 10) }
 
 func (m *maker) padded(n, width int) {
 	for limit := 10; width > 1; width-- {
 		if n < limit {
-			m.text = append(m.text, '0')
+			m.put('0')
 		}
 		limit *= 10
 	}
@@ -101,19 +113,19 @@ func (m *maker) decimal(n, places int) {
 		scale *= 10
 	}
 	m.number(n / scale)
-	m.text = append(m.text, m.style.point)
+	m.put(m.style.point)
 	m.padded(n%scale, places)
 }
 
 func (m *maker) digits(n int) {
 	for range n {
-		m.text = append(m.text, '0'+byte(m.below(10)))
+		m.put('0' + byte(m.below(10)))
 	}
 }
 
 func (m *maker) capitals(n int) {
 	for range n {
-		m.text = append(m.text, 'A'+byte(m.below(26)))
+		m.put('A' + byte(m.below(26)))
 	}
 }
 
@@ -142,27 +154,25 @@ const checkLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
 func (m *maker) dni() {
 	n := m.between(1_000_000, 79_999_999)
 	letter := m.checkLetter(n)
-	switch m.below(6) {
-	case 0:
+	way := m.below(6)
+	if way == 0 {
 		m.number(n / 1_000_000)
-		m.text = append(m.text, '.')
+		m.put('.')
 		m.padded(n/1000%1000, 3)
-		m.text = append(m.text, '.')
+		m.put('.')
 		m.padded(n%1000, 3)
-		m.text = append(m.text, '-', letter)
-	case 1:
+	} else {
 		m.padded(n, 8)
-		m.text = append(m.text, '-', letter)
-	case 2:
-		m.padded(n, 8)
-		m.text = append(m.text, ' ', letter)
-	case 3:
-		m.padded(n, 8)
-		m.text = append(m.text, letter|0x20)
-	default:
-		m.padded(n, 8)
-		m.text = append(m.text, letter)
 	}
+	switch way {
+	case 0, 1:
+		m.put('-')
+	case 2:
+		m.put(' ')
+	case 3:
+		letter |= 0x20
+	}
+	m.put(letter)
 }
 
 func (m *maker) checkLetter(n int) byte {
@@ -174,12 +184,12 @@ func (m *maker) checkLetter(n int) byte {
 
 func (m *maker) nie() {
 	first, n := m.below(3), m.below(10_000_000)
-	dash := []string{"", "", "-", " "}[m.below(4)]
-	m.text = append(m.text, "XYZ"[first])
+	dash := m.pick("||-| ")
+	m.put("XYZ"[first])
 	m.text = append(m.text, dash...)
 	m.padded(n, 7)
 	m.text = append(m.text, dash...)
-	m.text = append(m.text, m.checkLetter(first*10_000_000+n))
+	m.put(m.checkLetter(first*10_000_000 + n))
 }
 
 // nass writes province, number and check of a social security number.
@@ -192,7 +202,7 @@ func (m *maker) nass() {
 	if m.chance(wrong) {
 		check = m.below(97)
 	}
-	sep := []string{"", "", "/", " ", "-"}[m.below(5)]
+	sep := m.pick("||/| |-")
 	m.padded(province, 2)
 	m.text = append(m.text, sep...)
 	m.padded(n, 8)
@@ -207,44 +217,45 @@ func (m *maker) cip() {
 	for range 2 {
 		name := gazetteer.Fold(buf[:0], []byte(m.lexicon.draw(m, lastName)))
 		for i := range 2 {
-			m.text = append(m.text, name[i]&^0x20)
+			m.put(name[i] &^ 0x20)
 		}
 	}
 	blank := m.below(4) == 0
 	if blank {
-		m.text = append(m.text, ' ')
+		m.put(' ')
 	}
 	m.number(m.below(2))
 	m.padded(m.between(20, 99), 2)
 	m.padded(m.between(1, 12), 2)
 	m.padded(m.between(1, 28), 2)
 	if blank {
-		m.text = append(m.text, ' ')
+		m.put(' ')
 	}
 	m.digits(3)
 }
 
 func (m *maker) email() {
 	var buf [96]byte
+	folded := func(name string) []byte { return gazetteer.Fold(buf[:0], []byte(name)) }
 	first := m.lexicon.draw(m, firstName)
 	last := m.lexicon.draw(m, lastName)
 	switch m.below(4) {
 	case 0:
-		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(first)))...)
-		m.text = append(m.text, '.')
-		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(last)))...)
+		m.put(plainLetters(folded(first))...)
+		m.put('.')
+		m.put(plainLetters(folded(last))...)
 	case 1:
-		m.text = append(m.text, gazetteer.Fold(buf[:0], []byte(first))[0])
-		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(last)))...)
+		m.put(folded(first)[0])
+		m.put(plainLetters(folded(last))...)
 	case 2:
-		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(first)))...)
-		m.text = append(m.text, "_-."[m.below(3)])
+		m.put(plainLetters(folded(first))...)
+		m.put("_-."[m.below(3)])
 		m.number(m.between(1, 99))
 	default:
-		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(last)))...)
+		m.put(plainLetters(folded(last))...)
 		m.number(m.between(1950, 2005))
 	}
-	m.text = append(m.text, '@')
+	m.put('@')
 	m.expand(m.rules[m.at].mailHost)
 }
 
@@ -265,10 +276,10 @@ func (m *maker) name(p pool) {
 
 // shortened writes a name of a place with Sant, Santa and San in short.
 func (m *maker) shortened(name string) {
-	for i, word := range saints {
-		rest, ok := strings.CutPrefix(name, word)
-		if ok {
-			m.literal(saintsInShort[i][m.below(len(saintsInShort[i]))])
+	for _, entry := range saints {
+		word, short, _ := strings.Cut(entry, "|")
+		if rest, ok := strings.CutPrefix(name, word); ok {
+			m.literal(m.pick(short))
 			m.literal(rest)
 			return
 		}
@@ -276,26 +287,24 @@ func (m *maker) shortened(name string) {
 	m.literal(name)
 }
 
-var (
-	saints        = []string{"Sant ", "Santa ", "San ", "Hospital ", "Mare de Déu ", "Virgen ", "Clínica "}
-	saintsInShort = [][]string{
-		{"St ", "St. ", "S. ", "S ", "st. "}, {"Sta ", "Sta. ", "S. ", "sta "}, {"S. ", "S ", "Sn "},
-		{"H ", "H. ", "Hosp. ", "hosp "}, {"M. D. ", "MD ", "Mare Déu "}, {"V. ", "Vg. ", "Virg. "}, {"Cl. ", "Clín. ", "cl "},
-	}
-)
+// saints are words, and behind each what people write for it.
+var saints = []string{
+	"Sant |St |St. |S. |S |st. ", "Santa |Sta |Sta. |S. |sta ", "San |S. |S |Sn ", "Hospital |H |H. |Hosp. |hosp ",
+	"Mare de Déu |M. D. |MD |Mare Déu ", "Virgen |V. |Vg. |Virg. ", "Clínica |Cl. |Clín. |cl ",
+}
 
 // acronym writes H and the initials of a centre's name.
 func (m *maker) acronym() {
 	for {
 		name := m.lexicon.draw(m, centreName)
 		start := len(m.text)
-		m.text = append(m.text, 'H')
+		m.put('H')
 		if m.below(3) == 0 {
-			m.text = append(m.text, 'U')
+			m.put('U')
 		}
 		for i := range len(name) {
 			if isLetter(name[i]) && name[i]&0x20 == 0 && (i == 0 || !isLetter(name[i-1])) {
-				m.text = append(m.text, name[i])
+				m.put(name[i])
 			}
 		}
 		if len(m.text)-start >= 3 && nameSplit(string(m.text[start:])) == m.lexicon.split {
@@ -309,17 +318,18 @@ func (m *maker) acronym() {
 // the patient's first name, 2 the first and 3 the second surname: they are the
 // same in all notes of the patient.
 func (m *maker) sameName(p pool, r int) {
+	names := m.lexicon.pools[p]
 	if m.registers[r] == 0 {
+		note := m.rng
 		if r <= 3 {
-			note := m.rng
 			m.seed(patientStream+uint64(r), m.patientID)
-			m.registers[r] = 1 + int32(m.below(len(m.lexicon.pools[p])))
+		}
+		m.registers[r] = 1 + int32(m.below(len(names)))
+		if r <= 3 {
 			m.rng = note
-		} else {
-			m.registers[r] = 1 + int32(m.below(len(m.lexicon.pools[p])))
 		}
 	}
-	m.literal(m.lexicon.pools[p][(int(m.registers[r])-1)%len(m.lexicon.pools[p])])
+	m.literal(names[(int(m.registers[r])-1)%len(names)])
 }
 
 // protected tells the categories whose characters are not misspelt: they are

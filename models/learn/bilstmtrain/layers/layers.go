@@ -25,24 +25,26 @@ type Convolution struct {
 	B           *Batch
 	Char, Width int
 
-	around     []float32 // [places][3·char] vectors of the characters around each place
-	responses  []float32 // [places][F]
-	best       []int32   // [forms][F] place of the largest; -1: none is above 0
-	out        []float32
-	transposed []float32
+	around  []float32 // [places][3·char] vectors of the characters around each place
+	filters Affine    // [places][F]
+	best    []int32   // [forms][F] place of the largest; -1: none is above 0
+	out     []float32
 
-	dresponses, daround, dchars, dfilters, dbias []float32
+	dresponses, dchars []float32
 }
+
+// inputs are those of the filters.
+func (c *Convolution) inputs(in [][]float32) [][]float32 { return [][]float32{c.around, in[1], in[2]} }
 
 func (c *Convolution) Forward(in [][]float32) []float32 {
 	places, span := len(c.B.Chars), bilstm.FilterWidth*c.Char
-	c.around, c.responses = kernels.Grow(c.around, places*span), kernels.Grow(c.responses, places*c.Width)
+	c.around, c.filters.Width = kernels.Grow(c.around, places*span), c.Width
 	c.eachPlace(func(place int, chars []int32, i int) {
 		for j := range bilstm.FilterWidth {
 			copy(c.around[place*span+j*c.Char:][:c.Char], in[0][int(bilstm.Around(chars, i+j-1))*c.Char:])
 		}
 	})
-	kernels.GemmFrom(c.responses, c.Width, in[2], c.around, span, in[1], c.Width, places, span, c.Width)
+	responses := c.filters.Forward(c.inputs(in))
 	forms := len(c.B.CharEnd)
 	c.out, c.best = zero(c.out, forms*c.Width), kernels.Grow(c.best, forms*c.Width)
 	for i := range c.best {
@@ -52,7 +54,7 @@ func (c *Convolution) Forward(in [][]float32) []float32 {
 	for form, end := range c.B.CharEnd {
 		out, best := c.out[form*c.Width:][:c.Width], c.best[form*c.Width:][:c.Width]
 		for ; place < int(end); place++ {
-			kernels.Largest(out, best, c.responses[place*c.Width:][:c.Width], int32(place))
+			kernels.Largest(out, best, responses[place*c.Width:][:c.Width], int32(place))
 		}
 	}
 	return c.out
@@ -72,28 +74,21 @@ func (c *Convolution) eachPlace(do func(place int, chars []int32, i int)) {
 
 func (c *Convolution) Backward(in [][]float32, grad []float32) [][]float32 {
 	places, span := len(c.B.Chars), bilstm.FilterWidth*c.Char
-	c.dresponses, c.dbias = zero(c.dresponses, places*c.Width), zero(c.dbias, c.Width)
+	c.dresponses = zero(c.dresponses, places*c.Width)
 	for i, place := range c.best {
 		if place >= 0 {
-			k := i % c.Width
-			c.dresponses[int(place)*c.Width+k] += grad[i]
-			c.dbias[k] += grad[i]
+			c.dresponses[int(place)*c.Width+i%c.Width] += grad[i]
 		}
 	}
-	c.transposed = kernels.Grow(c.transposed, span*max(places, c.Width))
-	kernels.Transpose(c.transposed, c.around, span, places, span)
-	c.dfilters = kernels.Grow(c.dfilters, len(in[1]))
-	kernels.GemmFrom(c.dfilters, c.Width, nil, c.transposed, places, c.dresponses, c.Width, span, places, c.Width)
-	kernels.Transpose(c.transposed, in[1], c.Width, span, c.Width)
-	c.daround = kernels.Grow(c.daround, places*span)
-	kernels.GemmFrom(c.daround, span, nil, c.dresponses, c.Width, c.transposed, span, places, c.Width, span)
+	grads := c.filters.Backward(c.inputs(in), c.dresponses)
 	c.dchars = zero(c.dchars, len(in[0]))
 	c.eachPlace(func(place int, chars []int32, i int) {
 		for j := range bilstm.FilterWidth {
-			kernels.Add(c.dchars[int(bilstm.Around(chars, i+j-1))*c.Char:], c.daround[place*span+j*c.Char:][:c.Char])
+			kernels.Add(c.dchars[int(bilstm.Around(chars, i+j-1))*c.Char:], grads[0][place*span+j*c.Char:][:c.Char])
 		}
 	})
-	return [][]float32{c.dchars, c.dfilters, c.dbias}
+	grads[0] = c.dchars
+	return grads
 }
 
 // Spelling is the vector of a token by a recurrent layer over its characters

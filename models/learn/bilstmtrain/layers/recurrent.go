@@ -25,6 +25,7 @@ type Recurrent struct {
 	Units, Gates int
 	p            *bilstm.Packed
 
+	given    Affine    // x·w + b
 	gate     []float32 // [n][2·gates·units] what gates are given, what they say, and on the way back its gradient
 	h        []float32 // [n][2·units]
 	c        []float32 // [n][2·units] memory
@@ -35,8 +36,7 @@ type Recurrent struct {
 	transposed []float32
 	ut, vt     []float32
 	before     []float32 // [n][units]
-	dx, dw     []float32
-	du, db, dv []float32
+	du, dv     []float32
 }
 
 // width is the number of columns of the gates of one direction.
@@ -47,15 +47,8 @@ func (r *Recurrent) reset(p *bilstm.Packed) {
 	r.p = p
 	n := p.Rows()
 	r.h, r.c, r.squashed = kernels.Grow(r.h, 2*n*r.Units), kernels.Grow(r.c, 2*n*r.Units), kernels.Grow(r.squashed, 2*n*r.Units)
-	r.gate = kernels.Grow(r.gate, 2*n*r.width())
+	r.given.Width = 2 * r.width()
 	r.none = zero(r.none, r.Units)
-}
-
-// project computes the input part of the gates: x·w + b.
-func (r *Recurrent) project(x, w, b []float32) {
-	n, all := r.p.Rows(), 2*r.width()
-	input := len(w) / all
-	kernels.GemmFrom(r.gate, all, b, x, input, w, all, n, input, all)
 }
 
 // run processes all steps in both directions. gate holds the input part of the gates.
@@ -108,40 +101,28 @@ func coupledBack(gates, before, squashed, dh, dc []float32) {
 
 // Forward implements Layer.
 func (r *Recurrent) Forward(in [][]float32) []float32 {
-	x, w, u, b, v := recurrentInputs(in)
-	r.project(x, w, b)
+	given, u, v := recurrentInputs(in)
+	r.gate = r.given.Forward(given)
 	r.run(u, v)
 	return r.h[:r.p.Rows()*2*r.Units]
 }
 
-func recurrentInputs(in [][]float32) (x, w, u, b, v []float32) {
+func recurrentInputs(in [][]float32) (given [][]float32, u, v []float32) {
 	if len(in) == 5 {
 		v = in[4]
 	}
-	return in[0], in[1], in[2], in[3], v
+	return [][]float32{in[0], in[1], in[3]}, in[2], v
 }
 
 func (r *Recurrent) Backward(in [][]float32, grad []float32) [][]float32 {
-	x, w, u, _, v := recurrentInputs(in)
-	n, all := r.p.Rows(), 2*r.width()
+	given, u, v := recurrentInputs(in)
 	r.dh = grad
 	for direction := range 2 {
 		r.back(direction, u, v)
 	}
-	input := len(w) / all
-	r.transposed = kernels.Grow(r.transposed, max(len(w), n*input))
-	kernels.Transpose(r.transposed, w, all, input, all)
-	r.dx = kernels.Grow(r.dx, n*input)
-	kernels.GemmFrom(r.dx, input, nil, r.gate, all, r.transposed, input, n, all, input)
-	kernels.Transpose(r.transposed, x, input, n, input)
-	r.dw = kernels.Grow(r.dw, len(w))
-	kernels.GemmFrom(r.dw, all, nil, r.transposed, n, r.gate, all, input, n, all)
-	r.db = zero(r.db, all)
-	for i := range n {
-		kernels.Add(r.db, r.gate[i*all:(i+1)*all])
-	}
+	grads := r.given.Backward(given, r.gate)
 	r.du = r.outer(r.du, len(u), r.h, r.width(), r.width())
-	grads := [][]float32{r.dx, r.dw, r.du, r.db}
+	grads = [][]float32{grads[0], grads[1], r.du, grads[2]}
 	if v != nil {
 		r.dv = r.outer(r.dv, len(v), r.c, 2*r.Units, 2*r.Units)
 		grads = append(grads, r.dv)
