@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -239,6 +240,17 @@ func ParseChoice(name string) (Choice, bool) {
 
 // Len returns the number of notes.
 func (b *Batch) Len() int { return b.Text.Len() }
+
+// Sound goes over the notes that are sound.
+func (b *Batch) Sound() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, reason := range b.Reason {
+			if reason == Sound && !yield(i) {
+				return
+			}
+		}
+	}
+}
 
 // Seen returns the text of note i that the stages analyse (see models/word/view): the text itself and nil, or its
 // normalized view and, for every byte of the view and its end, the offset in the text. Offsets of tokens, matches and

@@ -84,8 +84,8 @@ func (w *worker) cells(b *pipeline.Batch) {
 	}
 	b.Masked, w.masked = w.masked, b.Masked
 	b.Places, w.places = w.places, b.Places
-	for i := range b.Len() {
-		if len(b.Cells.At(i)) > 0 && b.Reason[i] == pipeline.Sound {
+	for i := range b.Sound() {
+		if len(b.Cells.At(i)) > 0 {
 			b.Seal(i)
 		}
 	}

@@ -54,8 +54,8 @@ func New(workers int) pipeline.Step {
 	return pipeline.Step{Name: "vet", Workers: workers, New: func() func(*pipeline.Batch) error {
 		v := NewVetter()
 		return func(b *pipeline.Batch) error {
-			for i := range b.Len() {
-				if b.Reason[i] == pipeline.Sound && v.Holds(b.ID.At(i)) != "" {
+			for i := range b.Sound() {
+				if v.Holds(b.ID.At(i)) != "" {
 					b.Quarantine(i, pipeline.IdentifyingID)
 				}
 			}

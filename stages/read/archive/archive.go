@@ -163,6 +163,14 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 	return a.partitioned(&unchanged{src, f}, f), nil
 }
 
+// Close ends the fence, if there is one.
+func (a *Archive) Close() error {
+	if a == nil || a.fence == nil {
+		return nil
+	}
+	return a.fence.Close()
+}
+
 func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 	o := a.o
 	o.File = a.Mark(u) + "-"

@@ -20,11 +20,18 @@ type PartValue struct {
 	Bytes []byte
 }
 
-// EachOf calls do for every row of a part that velum has written, of size bytes, with the values of the named columns.
-// Unlike RowsIn it allocates no string per value. Errors are those of do, *input.SchemaError and *commit.DamageError.
-func EachOf(path string, r io.ReaderAt, size int64, names []string, do func(row []PartValue) error) error {
+// Part is a part of ours that can be read.
+type Part interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// EachOf calls do for every row of a part of ours with the values of
+// some columns, side by side: what RowsIn does, without a string a value. Errors
+// are those of do, *input.SchemaError and *commit.DamageError.
+func EachOf(path string, part Part, names []string, do func(row []PartValue) error) error {
 	return parquet.Guard(path, func() (err error) {
-		f, err := parquet.ReadFooter(path, r, size)
+		f, err := parquet.ReadFooter(path, part, part.Size())
 		if err != nil {
 			return err
 		}
@@ -50,13 +57,13 @@ func EachIn(f *commit.Final, p commit.PartRecord, names []string, do func(row []
 	if err != nil {
 		return err
 	}
-	return errors.Join(EachOf(p.Path, file, p.Bytes, names, do), file.Close())
+	return errors.Join(EachOf(p.Path, io.NewSectionReader(file, 0, p.Bytes), names, do), file.Close())
 }
 
 // Sources maps the rows of a part of notes to rows of the input file; nil if they are the same.
-func Sources(path string, r io.ReaderAt, size int64) (map[int64]int64, error) {
+func Sources(path string, part Part) (map[int64]int64, error) {
 	rows := map[int64]int64{}
-	err := EachOf(path, r, size, []string{pipeline.RowColumn, pipeline.SourceColumn}, func(row []PartValue) error {
+	err := EachOf(path, part, []string{pipeline.RowColumn, pipeline.SourceColumn}, func(row []PartValue) error {
 		rows[int64(row[0].Bits)] = int64(row[1].Bits)
 		return nil
 	})

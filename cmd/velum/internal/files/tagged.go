@@ -27,7 +27,7 @@ type Tagged struct {
 	Digest string // of the private manifest
 	Made   string // what the spans were made by: configuration and model
 	dir    string
-	units  map[taggedUnit]taggedFile
+	units  map[Key]taggedFile
 }
 
 // taggedFile is a file, or a piece of one, and the unit that has it.
@@ -36,15 +36,22 @@ type taggedFile struct {
 	first int64 // row of the unit that the first note of the file has
 }
 
-type taggedUnit struct {
-	sha256   string
-	from, to int64
+// Key is a file of an archive, or a piece of one, whatever it is called now.
+type Key struct {
+	SHA256   string
+	From, To int64
 }
+
+// KeyOf is that of a unit.
+func KeyOf(u *commit.Unit) Key { return Key{hex.EncodeToString(u.SHA256[:]), u.From, u.To} }
+
+// KeyIn is that of a file of a manifest.
+func KeyIn(f *commit.UnitRecord) Key { return Key{f.SHA256, f.From, f.To} }
 
 // OpenTagged opens the spans of the run that wrote the tree dir. model is the digest of the model in use now; it names
 // the columns of counts.
 func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
-	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[taggedUnit]taggedFile{}}
+	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[Key]taggedFile{}}
 	data, err := os.ReadFile(filepath.Join(t.dir, "manifest.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.Misconfiguredf("name the output of `velum run`, with its private tree beside it", "%s has no manifest.json", t.dir)
@@ -63,7 +70,7 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	t.Digest, t.Made = hex.EncodeToString(sum[:]), m.Config+" "+m.Model
 	for i := range m.Units {
 		for _, f := range m.Units[i].Files() {
-			t.units[taggedUnit{f.SHA256, f.From, f.To}] = taggedFile{&m.Units[i], f.First}
+			t.units[KeyIn(&f)] = taggedFile{&m.Units[i], f.First}
 		}
 	}
 	return t, nil
@@ -84,7 +91,7 @@ func (t *Tagged) Check(units []commit.Unit) error {
 }
 
 func (t *Tagged) of(u *commit.Unit) taggedFile {
-	return t.units[taggedUnit{hex.EncodeToString(u.SHA256[:]), u.From, u.To}]
+	return t.units[KeyOf(u)]
 }
 
 // TaggedUnit holds the spans of the notes of one unit, by row.
@@ -154,7 +161,7 @@ func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 		}
 		data, err := t.part(&p)
 		if err == nil {
-			g.source, err = tagged.Sources(p.Path, bytes.NewReader(data), int64(len(data)))
+			g.source, err = tagged.Sources(p.Path, bytes.NewReader(data))
 		}
 		if err != nil {
 			return err
@@ -172,7 +179,7 @@ func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 		case "notes":
 			err = g.notesOf(p.Path, data)
 		case "quarantine":
-			err = tagged.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), []string{"row", "reason"}, func(r []tagged.PartValue) error {
+			err = tagged.EachOf(p.Path, bytes.NewReader(data), []string{"row", "reason"}, func(r []tagged.PartValue) error {
 				return g.moved(int64(r[0].Bits), func(i int) { g.reasons[i] = reasonOf(string(r[1].Bytes)) })
 			})
 		}
@@ -227,7 +234,7 @@ func cleared[T any](old []T, n int) []T {
 
 // notesOf reads the confidences and languages of the notes.
 func (t *TaggedUnit) notesOf(path string, part []byte) error {
-	return tagged.EachOf(path, bytes.NewReader(part), int64(len(part)), []string{"row", "confidence", "language"}, func(r []tagged.PartValue) error {
+	return tagged.EachOf(path, bytes.NewReader(part), []string{"row", "confidence", "language"}, func(r []tagged.PartValue) error {
 		lang, ok := pipeline.ParseLanguage(string(r[2].Bytes))
 		if !ok {
 			return errNotOfUnit
@@ -241,7 +248,7 @@ func (t *TaggedUnit) notesOf(path string, part []byte) error {
 // spansOf reads the spans of the notes.
 func (t *TaggedUnit) spansOf(path string, part []byte) error {
 	columns := []string{"row", "start", "end", "category", "score", "source"}
-	return tagged.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []tagged.PartValue) error {
+	return tagged.EachOf(path, bytes.NewReader(part), columns, func(r []tagged.PartValue) error {
 		c, err := pipeline.ParseCategory(string(r[3].Bytes))
 		source, ok := pipeline.ParseSpanSource(string(r[5].Bytes))
 		if err != nil || !ok {

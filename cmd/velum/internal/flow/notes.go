@@ -40,14 +40,23 @@ func InputError(err error) error {
 
 // Archive lists the units of an archive for a verb that reads only the notes, without the columns that a run passes
 // through. only holds the files to read; nil reads all.
-func Archive(ctx context.Context, cfg *option.Config, in []string, only map[string]bool, f *fence.Fence) (*archive.Archive, error) {
+func Archive(ctx context.Context, cfg *option.Config, in []string, only map[string]bool) (*archive.Archive, error) {
 	o, err := ReadOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
 	o.Pass, o.Only = nil, only
+	return Scan(ctx, in, o)
+}
+
+// Scan finds the units of an archive. Its files are read behind a fence, which Close of the archive ends.
+func Scan(ctx context.Context, in []string, o input.Options) (*archive.Archive, error) {
+	f := fence.New(fence.Options{Ended: ctx.Done()})
 	a, err := archive.Scan(ctx, in, o, f)
-	return a, InputError(err)
+	if err != nil {
+		return nil, errors.Join(InputError(err), f.Close())
+	}
+	return a, nil
 }
 
 // Watched is a sink that advances a progress bar.

@@ -2,7 +2,6 @@ package look
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -41,6 +40,10 @@ func printModel(c *console.Console, m *flow.Model) error {
 	if err != nil {
 		return err
 	}
+	if c.JSON {
+		_, err = c.Printf("%s\n", header)
+		return err
+	}
 	size := ""
 	if sized, ok := m.Model.(tagger.Sized); ok {
 		features, weights := sized.Size()
@@ -49,5 +52,6 @@ func printModel(c *console.Console, m *flow.Model) error {
 	if summarized, ok := m.Model.(tagger.Summarized); ok {
 		size += summarized.Summary() + ", "
 	}
-	return c.Answer(json.RawMessage(header), "%s: label set %s, %d tags, %ssha256 %x\n%s\n", m.Name, m.Labels, m.TagSet().Len(), size, m.SHA256, header)
+	_, err = c.Printf("%s: label set %s, %d tags, %ssha256 %x\n%s\n", m.Name, m.Labels, m.TagSet().Len(), size, m.SHA256, header)
+	return err
 }

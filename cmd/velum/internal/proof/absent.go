@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,6 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/tagged"
 )
@@ -104,8 +102,8 @@ type absence struct {
 	byID       map[string][]int // letters and digits
 	byNear     map[string][]int // the same without zeros in front, and with a character left out; the digits alone
 	here       unitRows
-	files      map[fileKey][]commit.UnitRecord // of the output
-	part       string                          // the masked part whose rows are at hand
+	files      map[files.Key][]commit.UnitRecord // of the output
+	part       string                            // the masked part whose rows are at hand
 	rows       []int64
 	named      map[nearPair]bool
 }
@@ -165,9 +163,9 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 	if err != nil {
 		return err
 	}
-	a.files = map[fileKey][]commit.UnitRecord{}
+	a.files = map[files.Key][]commit.UnitRecord{}
 	for _, f := range m.Inputs() {
-		k := fileKey{f.SHA256, f.From, f.To}
+		k := files.KeyIn(&f)
 		a.files[k] = append(a.files[k], f)
 	}
 	keep := *c
@@ -177,12 +175,11 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 		return err
 	}
 	o.RawPatients = true
-	fence := fence.New(fence.Options{Ended: ctx.Done()})
-	defer fence.Close()
-	archive, err := archive.Scan(ctx, in, o, fence)
+	archive, err := flow.Scan(ctx, in, o)
 	if err != nil {
-		return flow.InputError(err)
+		return err
 	}
+	defer archive.Close()
 	for i := range archive.Units {
 		if err := a.unit(ctx, archive, &archive.Units[i]); err != nil {
 			return err
@@ -275,12 +272,6 @@ type maskedPlace struct {
 	Row int64 `parquet:"row"`
 }
 
-// fileKey identifies a file, or a piece of one, whatever it is called now.
-type fileKey struct {
-	sha256   string
-	from, to int64
-}
-
 // maskedRows reads which rows of a unit are masked. Files that share a unit come one
 // after the other, so that of one the rows are kept.
 func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
@@ -314,7 +305,7 @@ func (a *absence) toSource(r *commit.UnitRecord) error {
 		if err != nil {
 			return err
 		}
-		rows, err := tagged.Sources(p.Path, bytes.NewReader(data), int64(len(data)))
+		rows, err := tagged.Sources(p.Path, bytes.NewReader(data))
 		if err != nil {
 			return err
 		}
@@ -332,7 +323,7 @@ func (a *absence) unit(ctx context.Context, archive *archive.Archive, u *commit.
 		return err
 	}
 	known := false
-	for _, r := range a.files[fileKey{hex.EncodeToString(u.SHA256[:]), u.From, u.To}] {
+	for _, r := range a.files[files.KeyOf(u)] {
 		known = true
 		rows, err := a.maskedRows(&r)
 		if err != nil {

@@ -135,12 +135,12 @@ type output struct {
 
 // pieceKey is a file of the archive, or a piece of one.
 type pieceKey struct {
-	fileKey
+	files.Key
 	copy int
 }
 
 func (k pieceKey) compare(l pieceKey) int {
-	return cmp.Or(cmp.Compare(k.sha256, l.sha256), cmp.Compare(k.from, l.from), cmp.Compare(k.to, l.to), cmp.Compare(k.copy, l.copy))
+	return cmp.Or(cmp.Compare(k.SHA256, l.SHA256), cmp.Compare(k.From, l.From), cmp.Compare(k.To, l.To), cmp.Compare(k.copy, l.copy))
 }
 
 func openOutput(dir string) (*output, error) {
@@ -151,7 +151,7 @@ func openOutput(dir string) (*output, error) {
 	o := &output{dir: filepath.Clean(dir), private: private, files: map[pieceKey]*commit.UnitRecord{}}
 	for i := range m.Units {
 		for _, f := range m.Units[i].Files() {
-			o.files[pieceKey{fileKey{f.SHA256, f.From, f.To}, f.Copy}] = &f
+			o.files[pieceKey{files.KeyIn(&f), f.Copy}] = &f
 		}
 	}
 	return o, nil
@@ -236,7 +236,7 @@ func (o *output) each(p *commit.PartRecord, columns []string, do func([]tagged.P
 	if err != nil {
 		return err
 	}
-	return tagged.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), columns, func(r []tagged.PartValue) error {
+	return tagged.EachOf(p.Path, bytes.NewReader(data), columns, func(r []tagged.PartValue) error {
 		do(r)
 		return nil
 	})

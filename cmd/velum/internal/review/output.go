@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -19,24 +18,16 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // wantedNotes holds the notes of an archive to show, by unit and row of the input file, with the spans to show.
-type wantedNotes map[unitKey]*wantedFile
+type wantedNotes map[files.Key]*wantedFile
 
 // wantedFile is a file, or a piece of one, as the run that wrote the output called it, with its notes by row.
 type wantedFile struct {
 	input string
 	notes map[int64]wantedNote
-}
-
-// unitKey identifies a unit, whatever the file is called now.
-type unitKey struct {
-	sha256   string
-	from, to int64
 }
 
 type wantedNote struct {
@@ -48,7 +39,7 @@ type wantedNote struct {
 // add takes in the note of a row of a unit.
 func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 	f, row := u.File(row)
-	k := unitKey{f.SHA256, f.From, f.To}
+	k := files.KeyIn(&f)
 	if w[k] == nil {
 		w[k] = &wantedFile{f.Input, map[int64]wantedNote{}}
 	}
@@ -182,12 +173,11 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 	if err != nil {
 		return nil, 0, err
 	}
-	fence := fence.New(fence.Options{Ended: ctx.Done()})
-	defer fence.Close()
-	a, err := archive.Scan(ctx, []string{in}, r, fence)
+	a, err := flow.Scan(ctx, []string{in}, r)
 	if err != nil {
-		return nil, 0, flow.InputError(err)
+		return nil, 0, err
 	}
+	defer a.Close()
 	apart, err := (&flow.Flow{Config: cfg, Documents: a.HasDocuments()}).Apart()
 	if err != nil {
 		return nil, 0, err
@@ -196,7 +186,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 	lenient.Lenient = true
 	for i := range a.Units {
 		u := &a.Units[i]
-		k := unitKey{hex.EncodeToString(u.SHA256[:]), u.From, u.To}
+		k := files.KeyOf(u)
 		file := w[k]
 		if file == nil {
 			continue

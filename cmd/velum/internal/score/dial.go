@@ -82,10 +82,7 @@ type counting struct {
 }
 
 func (c *counting) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
+	for i := range b.Sound() {
 		text, gold, system := b.Text.At(i), b.Gold.At(i), b.Spans.At(i)
 		for _, t := range b.Tokens.At(i) {
 			if !isWord(text[t.Start:t.End]) {

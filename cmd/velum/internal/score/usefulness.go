@@ -127,10 +127,7 @@ func newMeasure(o *UsefulnessOptions) *measure {
 
 // Put implements pipeline.Sink.
 func (m *measure) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
+	for i := range b.Sound() {
 		m.Notes++
 		text, tokens, spans := b.Text.At(i), b.Tokens.At(i), b.Spans.At(i)
 		m.terms(text, tokens, spans)

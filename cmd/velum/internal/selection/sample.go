@@ -438,7 +438,7 @@ func toSource(f *commit.Final, notes []*sampledNote) error {
 		if err != nil {
 			return err
 		}
-		rows, err := tagged.Sources(p.Path, file, p.Bytes)
+		rows, err := tagged.Sources(p.Path, io.NewSectionReader(file, 0, p.Bytes))
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}

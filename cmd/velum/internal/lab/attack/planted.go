@@ -181,10 +181,7 @@ type extractSink struct {
 
 // Put implements pipeline.Sink.
 func (e *extractSink) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
+	for i := range b.Sound() {
 		at := int(b.First) + i
 		n := note{Row: at, Patient: e.Patients[e.Owner[at]], Judged: e.gold[at] || e.Judged == 0, Text: bytes.Clone(b.Masked.At(i))}
 		if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {

@@ -19,7 +19,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -115,12 +114,11 @@ func (a *attacker) readArchive(ctx context.Context, stages *flow.Flow, s *sample
 	if err != nil {
 		return err
 	}
-	fence := fence.New(fence.Options{Ended: ctx.Done()})
-	defer fence.Close()
-	all, err := flow.Archive(ctx, a.config, roots, only, fence)
+	all, err := flow.Archive(ctx, a.config, roots, only)
 	if err != nil {
 		return err
 	}
+	defer all.Close()
 	if err := t.Check(all.Units); err != nil {
 		return err
 	}

@@ -99,8 +99,8 @@ func (a *askable) Put(b *pipeline.Batch) error {
 	if a.ids == nil {
 		a.ids = map[int64]string{}
 	}
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound || len(b.TagsOf(i)) == 0 {
+	for i := range b.Sound() {
+		if len(b.TagsOf(i)) == 0 {
 			continue
 		}
 		q, err := a.Question(b, i, 0)

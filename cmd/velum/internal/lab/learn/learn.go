@@ -23,7 +23,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/read/fence"
 )
 
 // Options holds the arguments of `velum teach learn` beside the configuration.
@@ -75,7 +74,7 @@ func learnOnce(ctx context.Context, c *console.Console, cfg *option.Config, f *O
 	if err != nil {
 		return nil, err
 	}
-	defer l.fence.Close()
+	defer l.archive.Close()
 	if err := l.resume(ctx, f.BackTo); err != nil {
 		return nil, err
 	}
@@ -110,7 +109,6 @@ type learning struct {
 	tagSet  *pipeline.TagSet
 	toSet   func(pipeline.Category) pipeline.Category
 	archive *archive.Archive
-	fence   *fence.Fence
 
 	gold, dev flow.Labelled
 	goldIDs   []string          // of the notes of gold that are learned from
@@ -143,10 +141,8 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 	if err := l.splitGold(); err != nil {
 		return nil, err
 	}
-	l.fence = fence.New(fence.Options{Ended: ctx.Done()})
 	if err := l.scan(ctx); err != nil {
-		l.fence.Close()
-		return nil, err
+		return nil, errors.Join(err, l.archive.Close())
 	}
 	l.options, err = l.digest()
 	return l, err
@@ -174,7 +170,7 @@ func (l *learning) need() error {
 
 // scan finds the units of the archive.
 func (l *learning) scan(ctx context.Context) (err error) {
-	if l.archive, err = flow.Archive(ctx, l.cfg, l.cfg.Learn.In, nil, l.fence); err != nil {
+	if l.archive, err = flow.Archive(ctx, l.cfg, l.cfg.Learn.In, nil); err != nil {
 		return err
 	}
 	for _, b := range l.archive.Bad {

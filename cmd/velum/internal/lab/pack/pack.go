@@ -200,10 +200,7 @@ type tracer struct {
 
 // Put implements pipeline.Sink.
 func (t *tracer) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
+	for i := range b.Sound() {
 		t.found = true
 		if err := t.print(b.Text.At(i), b.Tokens.At(i)); err != nil {
 			return err

@@ -126,10 +126,8 @@ func newScores(p *rules.Pack) *networkScores {
 
 // Put implements pipeline.Sink.
 func (s *networkScores) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] == pipeline.Sound {
-			s.add(b, i)
-		}
+	for i := range b.Sound() {
+		s.add(b, i)
 	}
 	return nil
 }

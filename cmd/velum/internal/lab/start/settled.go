@@ -9,7 +9,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/read/fence"
 )
 
 // Constants of the stop rule: questions end when the models of several turns in a row agree with their predecessors on
@@ -64,12 +63,11 @@ func (m *month) agreed(ctx context.Context, one, other string) (float64, error) 
 // found runs a model over the first notes of the archive.
 func (m *month) found(ctx context.Context, model string) (*found, error) {
 	f := &found{spans: map[place]bool{}}
-	behind := fence.New(fence.Options{Ended: ctx.Done()})
-	defer behind.Close()
-	a, err := flow.Archive(ctx, m.cfg, []string{m.Options.In}, nil, behind)
+	a, err := flow.Archive(ctx, m.cfg, []string{m.Options.In}, nil)
 	if err != nil {
 		return nil, err
 	}
+	defer a.Close()
 	opened, err := flow.OpenModel(model, m.cfg)
 	if err != nil {
 		return nil, err

@@ -114,10 +114,7 @@ func readCorpus(ctx context.Context, cfg *option.Config, o *Options) (*corpus, e
 
 func (c *corpus) read(ctx context.Context, src pipeline.Source, s set, path string, groupOf func(id, path string) string) error {
 	return pipeline.Run(ctx, src, nil, pipeline.SinkFunc(func(b *pipeline.Batch) error {
-		for i := range b.Len() {
-			if b.Reason[i] != pipeline.Sound {
-				continue
-			}
+		for i := range b.Sound() {
 			id := string(b.ID.At(i))
 			if _, again := c.index[id]; again {
 				return exit.Misconfiguredf("give each note an id of its own, or name each file once", "%s: id %q comes twice", path, id)

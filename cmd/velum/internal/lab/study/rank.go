@@ -32,11 +32,7 @@ type Ranked struct {
 
 // rankPart ranks features by category (VIGI §6.5), at tokens that the model has not
 // seen: in the folds, or on the development notes.
-func (s *study) rankPart(ctx context.Context) (*Part, error) {
-	splits, err := s.splits()
-	if err != nil {
-		return nil, err
-	}
+func (s *study) rankPart(ctx context.Context, splits []split) (*Part, error) {
 	cells := s.inSplits(splits)
 	for _, c := range cells {
 		for _, t := range c.trials {
@@ -100,10 +96,7 @@ func (s *study) newRanking(m *flow.Model, o *outcome) (*ranking, error) {
 func (r *ranking) Put(b *pipeline.Batch) error {
 	set := r.model.TagSet()
 	var spans []pipeline.Span
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
+	for i := range b.Sound() {
 		spans = spans[:0]
 		for _, x := range b.Gold.At(i) {
 			if x.Category = r.into(x.Category); slices.Contains(set.Categories, x.Category) {

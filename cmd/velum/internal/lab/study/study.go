@@ -50,7 +50,7 @@ type Options struct {
 }
 
 // ways are the studies that there are.
-var ways = map[string]func(*study, context.Context) (*Part, error){
+var ways = map[string]func(*study, context.Context, []split) (*Part, error){
 	"folds": (*study).foldsPart, "curve": (*study).curvePart, "ablate": (*study).ablatePart, "rank": (*study).rankPart,
 	"grid": (*study).gridPart, "mix": (*study).mixPart, "confidence": (*study).confidencePart,
 }
@@ -140,7 +140,11 @@ func (s *study) locked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	part, err := ways[s.Way](s, ctx)
+	splits, err := s.splits()
+	if err != nil {
+		return err
+	}
+	part, err := ways[s.Way](s, ctx, splits)
 	s.progress.End()
 	if err != nil {
 		return err

@@ -125,11 +125,7 @@ func (s *study) begin(trials int) {
 }
 
 // foldsPart is cross-validation: each kind in all folds, all pairs of kinds tested.
-func (s *study) foldsPart(ctx context.Context) (*Part, error) {
-	splits, err := s.splits()
-	if err != nil {
-		return nil, err
-	}
+func (s *study) foldsPart(ctx context.Context, splits []split) (*Part, error) {
 	p, err := s.table(ctx, "kind", len(splits), s.inSplits(splits))
 	if err != nil {
 		return nil, err
@@ -145,7 +141,7 @@ func (s *study) foldsPart(ctx context.Context) (*Part, error) {
 // curvePart is learning curves (VIGI §5.7): in each draw each kind learns from the first
 // notes of one order, more and more of them, and is scored on a fold that it has not
 // seen, or on the development notes.
-func (s *study) curvePart(ctx context.Context) (*Part, error) {
+func (s *study) curvePart(ctx context.Context, _ []split) (*Part, error) {
 	shares, err := perCent(s.Shares, 10, 20, 40, 60, 80, 100)
 	if err != nil {
 		return nil, err
@@ -192,14 +188,11 @@ func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // ablatePart leaves each group of features out of the template, or with --forward adds
 // one after the other and drops those that lower the score, O(n) trainings (NGRID).
-func (s *study) ablatePart(ctx context.Context) (*Part, error) {
-	splits, err := s.splits()
-	if err != nil {
-		return nil, err
-	}
+func (s *study) ablatePart(ctx context.Context, splits []split) (*Part, error) {
 	groups, n := make([][]string, len(s.arms)), 0
 	var cells []cell
 	for k, a := range s.arms {
+		var err error
 		if groups[k], err = s.features(a); err != nil {
 			return nil, err
 		}
@@ -256,11 +249,7 @@ func (s *study) forward(ctx context.Context, a *arm, splits []split, groups []st
 
 // gridPart tries all settings of some options and takes the best F_β. The figure of the
 // best of many is too good, so what picking brings is a point of its own.
-func (s *study) gridPart(ctx context.Context) (*Part, error) {
-	splits, err := s.splits()
-	if err != nil {
-		return nil, err
-	}
+func (s *study) gridPart(ctx context.Context, splits []split) (*Part, error) {
 	settings, err := s.settings()
 	if err != nil {
 		return nil, err
@@ -351,7 +340,7 @@ func (s *study) settings() (all [][]string, err error) {
 
 // mixPart learns from a fixed number of notes of two corpora, with more and more of the
 // second one (VIGI §9), and is scored on each.
-func (s *study) mixPart(ctx context.Context) (*Part, error) {
+func (s *study) mixPart(ctx context.Context, _ []split) (*Part, error) {
 	if len(s.With) == 0 {
 		return nil, exit.Misconfiguredf("name the other corpus", "--with is needed")
 	}
@@ -403,11 +392,7 @@ func (s *study) mixPart(ctx context.Context) (*Part, error) {
 
 // confidencePart scores the notes alone whose confidence reaches a threshold (BOOT
 // table 3.2), in the folds of foldsPart.
-func (s *study) confidencePart(ctx context.Context) (*Part, error) {
-	splits, err := s.splits()
-	if err != nil {
-		return nil, err
-	}
+func (s *study) confidencePart(ctx context.Context, splits []split) (*Part, error) {
 	thresholds := []float64{0, 0.5, 0.7, 0.85, 0.95, 0.99}
 	if len(s.Thresholds) > 0 {
 		thresholds = slices.Compact(slices.Sorted(slices.Values(s.Thresholds)))

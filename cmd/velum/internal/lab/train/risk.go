@@ -98,10 +98,7 @@ type sourceSink struct {
 
 // Put implements pipeline.Sink.
 func (s *sourceSink) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
-		}
+	for i := range b.Sound() {
 		name := s.source(b.ID.At(i))
 		c := s.all[name]
 		if c == nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -60,7 +59,6 @@ type embedding struct {
 	*console.Console
 	*option.Config
 	flags   *VectorOptions
-	fence   *fence.Fence
 	archive *archive.Archive // of the inputs that are archives; nil before they are looked at
 	sink    teach.Words
 }
@@ -76,8 +74,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	e := &embedding{Console: c, Config: cfg, flags: f}
-	e.fence = fence.New(fence.Options{Ended: ctx.Done()})
-	defer e.fence.Close()
+	defer func() { _ = e.archive.Close() }()
 	f.Embed.Workers = cfg.Workers()
 
 	counter, err := e.count(ctx, norm)
@@ -239,7 +236,7 @@ func (e *embedding) format(path string) (string, error) {
 // vectors of half an archive are not what was asked for.
 func (e *embedding) archives(ctx context.Context, paths []string) (err error) {
 	if e.archive == nil {
-		if e.archive, err = flow.Archive(ctx, e.Config, paths, nil, e.fence); err != nil {
+		if e.archive, err = flow.Archive(ctx, e.Config, paths, nil); err != nil {
 			return err
 		}
 		if len(e.archive.Bad) > 0 {
