@@ -296,3 +296,16 @@ func TestApart(t *testing.T) {
 		t.Errorf("%+v, apart %+v", with, apart)
 	}
 }
+
+// TestWilson has the figures of his paper's formula.
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		part, whole int64
+		want        [2]float64
+	}{{0, 0, [2]float64{0, 1}}, {10, 10, [2]float64{0.7225, 1}}, {0, 10, [2]float64{0, 0.2775}}, {5, 10, [2]float64{0.2366, 0.7634}}, {940, 1000, [2]float64{0.9235, 0.9531}}} {
+		got := Wilson(c.part, c.whole)
+		if math.Abs(got[0]-c.want[0]) > 1e-4 || math.Abs(got[1]-c.want[1]) > 1e-4 {
+			t.Errorf("%d of %d: %v, want %v", c.part, c.whole, got, c.want)
+		}
+	}
+}

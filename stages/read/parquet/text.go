@@ -24,41 +24,34 @@ func textOf(e *format.SchemaElement) asText {
 	unit, isTime := dayIn(e)
 	decimal, isDecimal := logical(e).(*format.DecimalType)
 	whole, _ := logical(e).(*format.IntType)
-	switch kind := e.Type.V; {
-	case isNull(e):
-		return func(dst, _ []byte) []byte { return dst }
-	case isDecimal && (kind == format.ByteArray || kind == format.FixedLenByteArray):
-		return func(dst, v []byte) []byte { return appendDecimal(dst, bigEndian(v).String(), int(decimal.Scale)) }
-	case isDecimal:
-		return func(dst, v []byte) []byte {
+	kind, null := e.Type.V, isNull(e)
+	return func(dst, v []byte) []byte {
+		switch {
+		case null:
+			return dst
+		case isDecimal && (kind == format.ByteArray || kind == format.FixedLenByteArray):
+			return appendDecimal(dst, bigEndian(v).String(), int(decimal.Scale))
+		case isDecimal:
 			return appendDecimal(dst, strconv.FormatInt(signed(v), 10), int(decimal.Scale))
-		}
-	case kind == format.Boolean:
-		return func(dst, v []byte) []byte { return strconv.AppendBool(dst, v[0] != 0) }
-	case kind == format.Float:
-		return func(dst, v []byte) []byte {
+		case kind == format.Boolean:
+			return strconv.AppendBool(dst, v[0] != 0)
+		case kind == format.Float:
 			return strconv.AppendFloat(dst, float64(math.Float32frombits(uint32(signed(v)))), 'f', -1, 32)
-		}
-	case kind == format.Double:
-		return func(dst, v []byte) []byte {
+		case kind == format.Double:
 			return strconv.AppendFloat(dst, math.Float64frombits(uint64(signed(v))), 'f', -1, 64)
+		case kind == format.Int96:
+			return appendTime(dst, int96Micros(v), secondsADay*1e6)
+		case isTime && unit > 0:
+			return appendTime(dst, signed(v), unit)
+		case whole != nil && !whole.IsSigned && len(v) == 4:
+			return strconv.AppendUint(dst, uint64(uint32(signed(v))), 10)
+		case whole != nil && !whole.IsSigned:
+			return strconv.AppendUint(dst, uint64(signed(v)), 10)
+		case kind == format.Int32 || kind == format.Int64:
+			return strconv.AppendInt(dst, signed(v), 10)
 		}
-	case kind == format.Int96:
-		return func(dst, v []byte) []byte { return appendTime(dst, int96Micros(v), secondsADay*1e6) }
-	case isTime && unit > 0:
-		return func(dst, v []byte) []byte { return appendTime(dst, signed(v), unit) }
-	case whole != nil && !whole.IsSigned:
-		return func(dst, v []byte) []byte {
-			n := uint64(signed(v))
-			if len(v) == 4 {
-				n = uint64(uint32(n))
-			}
-			return strconv.AppendUint(dst, n, 10)
-		}
-	case kind == format.Int32 || kind == format.Int64:
-		return func(dst, v []byte) []byte { return strconv.AppendInt(dst, signed(v), 10) }
+		return append(dst, v...)
 	}
-	return func(dst, v []byte) []byte { return append(dst, v...) }
 }
 
 // signed reads a number of four or eight bytes.

@@ -27,7 +27,6 @@ import (
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/restore"
-	"github.com/velum-health/velum/stages/score"
 )
 
 // InputError gives errors of input files the exit code of a wrong configuration.
@@ -180,12 +179,6 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 		n.Unknown += text.Warnings().Unknown
 	}
 	return nil
-}
-
-// Score tags the notes with the stages of `velum model tag` and scores them.
-func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.Scorer, error) {
-	s := score.New(o)
-	return s, n.Tag(ctx, f, s)
 }
 
 // WarnUnknown logs how many spans read.skip_unknown has dropped because their label is unknown; it logs nothing for 0.

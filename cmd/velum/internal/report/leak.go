@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/tally"
-	"github.com/velum-health/velum/stages/score"
 )
 
 // Leak estimates the probability that a note of the output holds an identifier that was missed and can be recognized.
@@ -58,7 +58,7 @@ func leakOf(in *leakInput) *Leak {
 		missed, of, _ := option.ParseAudited(in.audited[name]) // the configuration was checked
 		found := float64(in.counts.By(tally.Category)[name])
 		share := float64(missed) / float64(of)
-		ends := score.Wilson(int64(missed), int64(of))
+		ends := calibrate.Wilson(int64(missed), int64(of))
 		leaks := func(share float64) float64 { return left(found, share) * in.told(name, share) }
 		middle, low, high = middle+leaks(share), low+leaks(ends[0]), high+leaks(min(ends[1], 0.999))
 		l.Categories = append(l.Categories, CategoryLeak{name, in.strategies[name], rounded6(share), Rounded(left(found, share)), rounded6(in.told(name, share))})

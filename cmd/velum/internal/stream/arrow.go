@@ -409,11 +409,7 @@ func cellOf(column arrow.Array) cell {
 	switch c := column.(type) {
 	case *array.Null:
 		return func(int) ([]byte, bool, bool) { return nil, false, false }
-	case *array.String:
-		value = func(dst []byte, i int) []byte { return append(dst, c.Value(i)...) }
-	case *array.LargeString:
-		value = func(dst []byte, i int) []byte { return append(dst, c.Value(i)...) }
-	case *array.StringView:
+	case interface{ Value(i int) string }:
 		value = func(dst []byte, i int) []byte { return append(dst, c.Value(i)...) }
 	case *array.Float32:
 		value = func(dst []byte, i int) []byte { return strconv.AppendFloat(dst, float64(c.Value(i)), 'f', -1, 32) }

@@ -114,7 +114,8 @@ func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled)
 	if t.Options.Real != "" {
 		draws = 0 // as many as score takes
 	}
-	s, err := on.Score(ctx, flow.With(t.cfg, m), score.Options{Draws: draws, Map: toLabels})
+	s := score.New(score.Options{Draws: draws, Map: toLabels})
+	err = on.Tag(ctx, flow.With(t.cfg, m), s)
 	return s.Report(), err
 }
 
