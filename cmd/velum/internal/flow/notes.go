@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -193,13 +194,18 @@ func (n *Labelled) IDs() (ids []string, err error) {
 	h := sha256.New()
 	err = n.notes(func(b *pipeline.Batch, i int) {
 		ids = append(ids, string(b.ID.At(i)))
-		fmt.Fprintf(h, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
-		for _, s := range b.Gold.At(i) {
-			fmt.Fprintf(h, " %d-%d %v", s.Start, s.End, s.Category)
-		}
+		Digest(h, b, i)
 	})
 	n.Digest = hex.EncodeToString(h.Sum(nil)[:10])
 	return ids, err
+}
+
+// Digest writes what tells a labelled note from others: its id, text and spans.
+func Digest(w io.Writer, b *pipeline.Batch, i int) {
+	fmt.Fprintf(w, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
+	for _, s := range b.Gold.At(i) {
+		fmt.Fprintf(w, " %d-%d %v", s.Start, s.End, s.Category)
+	}
 }
 
 // ByHash returns the distinct ids, sorted by their hash under seed.

@@ -216,7 +216,7 @@ func (s *session) next(o *Options) string {
 	case "usefulness":
 		return fmt.Sprintf("velum review --ask usefulness --in %s --out %s --against OTHER --export", o.In, o.Out)
 	}
-	return "velum teach learn --answers " + o.Out + " | velum corpus take --answers " + o.Out + " | velum prove evaluate --gold " + o.Out
+	return "velum teach learn --answers " + o.Out + " | velum prove evaluate --gold " + o.Out
 }
 
 // digest identifies the notes, so that a journal is not applied to others.

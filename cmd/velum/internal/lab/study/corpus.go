@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -120,10 +119,7 @@ func (c *corpus) read(ctx context.Context, src pipeline.Source, s set, path stri
 				return exit.Misconfiguredf("give each note an id of its own, or name each file once", "%s: id %q comes twice", path, id)
 			}
 			h := sha256.New()
-			fmt.Fprintf(h, "%q %x", id, sha256.Sum256(b.Text.At(i)))
-			for _, x := range b.Gold.At(i) {
-				fmt.Fprintf(h, " %d-%d %v", x.Start, x.End, x.Category)
-			}
+			flow.Digest(h, b, i)
 			c.index[id] = len(c.notes)
 			n := note{id: id, group: groupOf(id, path), set: s, spans: len(b.Gold.At(i)), digest: [sha256.Size]byte(h.Sum(nil))}
 			if n.drawn = n.group; c.bySource {
