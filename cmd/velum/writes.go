@@ -56,7 +56,7 @@ func mayWrite(c *cobra.Command, args []string) error {
 		}
 		own := ""
 		if f.Name == "audit-log" {
-			own = filepath.Join(private, filepath.Dir(filepath.FromSlash(audit.Name)))
+			own = filepath.Join(private, filepath.Dir(audit.Name))
 		}
 		err = ask(f.Value.String(), own)
 	})

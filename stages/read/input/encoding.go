@@ -3,6 +3,7 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strings"
@@ -184,6 +185,10 @@ var western = func() (set [256]bool) {
 func (c *characters) count(piece []byte, last bool) int {
 	at := 0
 	for at < len(piece) {
+		if at+8 <= len(piece) && binary.LittleEndian.Uint64(piece[at:])&0x8080808080808080 == 0 { // eight of ASCII
+			at += 8
+			continue
+		}
 		if piece[at] < utf8.RuneSelf {
 			at++
 			continue

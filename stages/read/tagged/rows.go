@@ -21,7 +21,7 @@ func Rows[T any](m *commit.Manifest, dir, kind string, do func(T) error) error {
 			if p.Kind != kind {
 				continue
 			}
-			if err := RowsOf(filepath.Join(dir, filepath.FromSlash(p.Path)), do); err != nil {
+			if err := RowsOf(filepath.Join(dir, p.Path), do); err != nil {
 				return err
 			}
 		}

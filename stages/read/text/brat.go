@@ -58,12 +58,12 @@ func missing(names, have []string) int {
 
 // readNote reads the note whose files have the name id (see package filename).
 func (r *BratReader) readNote(b *pipeline.Batch, id string) error {
-	r.path = filepath.Join(r.anns, filepath.FromSlash(id)+".ann")
+	r.path = filepath.Join(r.anns, id+".ann")
 	ann, err := r.readText(r.path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	text, err := r.readText(filepath.Join(r.texts, filepath.FromSlash(id)+".txt"))
+	text, err := r.readText(filepath.Join(r.texts, id+".txt"))
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func NewI2B2(dir string, o Options) (*I2B2, error) {
 }
 
 func (i *I2B2) readNote(b *pipeline.Batch, id string) error {
-	i.path = filepath.Join(i.root, filepath.FromSlash(id)+".xml")
+	i.path = filepath.Join(i.root, id+".xml")
 	data, err := readWhole(i.path)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,26 +186,22 @@ func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidenc
 	facts := r.Facts()
 	answered, asked, clauses := len(r.Answered(facts)), len(facts), len(r.Met())
 	name := filepath.Join(s.private, audit.EvidenceDir, e.ID()+".html")
-	if c.JSON {
-		return c.WriteJSON(struct {
-			Kind     string `json:"message_type"`
-			ID       string `json:"id"`
-			Page     string `json:"page"`
-			Record   string `json:"record_sha256"`
-			Answered int    `json:"answered"`
-			Asked    int    `json:"asked"`
-			Clauses  int    `json:"clauses_answered"`
-			Of       int    `json:"clauses"`
-			By       string `json:"signed_by,omitempty"`
-		}{"evidence", e.ID(), name, e.Record, answered, asked, clauses, len(r.Clauses), e.By})
-	}
+	var w console.Words
 	if o.Facts != "" {
-		if _, err := c.Printf("facts of the house: %s\n", o.Facts); err != nil {
-			return err
-		}
+		w.Say("facts of the house: %s\n", o.Facts)
 	}
-	_, err := c.Printf("%s\n%d of %d facts answered, %d of %d clauses; SHA-256 of the record %s\n", name, answered, asked, clauses, len(r.Clauses), e.Record)
-	return err
+	w.Say("%s\n%d of %d facts answered, %d of %d clauses; SHA-256 of the record %s\n", name, answered, asked, clauses, len(r.Clauses), e.Record)
+	return c.Answer(struct {
+		Kind     string `json:"message_type"`
+		ID       string `json:"id"`
+		Page     string `json:"page"`
+		Record   string `json:"record_sha256"`
+		Answered int    `json:"answered"`
+		Asked    int    `json:"asked"`
+		Clauses  int    `json:"clauses_answered"`
+		Of       int    `json:"clauses"`
+		By       string `json:"signed_by,omitempty"`
+	}{"evidence", e.ID(), name, e.Record, answered, asked, clauses, len(r.Clauses), e.By}, "%s", w)
 }
 
 // source is an output with all data for a dossier.
@@ -281,8 +276,7 @@ func verified(name, head string) (*audit.Report, error) {
 
 // sum is the SHA-256 of data.
 func sum(data []byte) string {
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:])
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // marshal returns the bytes of a record or of a statement, which are signed.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -66,8 +67,7 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	if m.Model != hex.EncodeToString(model[:]) {
 		return nil, exit.Misconfiguredf("name the same with --model", "the notes were tagged with another model")
 	}
-	sum := sha256.Sum256(data)
-	t.Digest, t.Made = hex.EncodeToString(sum[:]), m.Config+" "+m.Model
+	t.Digest, t.Made = fmt.Sprintf("%x", sha256.Sum256(data)), m.Config+" "+m.Model
 	for i := range m.Units {
 		for _, f := range m.Units[i].Files() {
 			t.units[KeyIn(&f)] = taggedFile{&m.Units[i], f.First}

@@ -2,9 +2,9 @@ package files
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,11 +41,11 @@ func Private(out string) (dir string, m *commit.Manifest, err error) {
 
 // Part reads a part of a tree and checks its SHA-256 against the manifest.
 func Part(dir string, p *commit.PartRecord) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	data, err := os.ReadFile(filepath.Join(dir, p.Path))
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+	if fmt.Sprintf("%x", sha256.Sum256(data)) != p.SHA256 {
 		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
 	}
 	return data, nil

@@ -281,7 +281,7 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 	}
 	if name := r.Parts[at].Path; a.part != name {
 		a.part, a.rows = name, a.rows[:0]
-		err := tagged.RowsOf(filepath.Join(a.dir, filepath.FromSlash(name)), func(row maskedPlace) error {
+		err := tagged.RowsOf(filepath.Join(a.dir, name), func(row maskedPlace) error {
 			a.rows = append(a.rows, row.Row)
 			return nil
 		})

@@ -11,18 +11,22 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
-// Releases lists the releases in a ledger or in the audit log of a tree. It is an error if the hash chain of the log is
-// broken.
-func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
-	name := logOf(o.File)
+// Ledger returns the releases of a ledger.
+func Ledger(name string) ([]audit.Release, error) {
 	verified, err := verifyLog(name, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(verified.Findings) > 0 {
-		return exit.Errorf(exit.Integrity, "velum prove log names the lines", "the ledger is not as it was written: %d findings", len(verified.Findings))
+		return nil, exit.Errorf(exit.Integrity, "velum prove log names the lines", "the ledger is not as it was written: %d findings", len(verified.Findings))
 	}
-	all, err := audit.Releases(name)
+	return audit.Releases(name)
+}
+
+// Releases lists the releases of a ledger, or of the audit log of a tree. A ledger
+// that is not as it was written is none.
+func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
+	all, err := Ledger(logOf(o.File))
 	if err != nil {
 		return err
 	}

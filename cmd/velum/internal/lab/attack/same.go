@@ -59,7 +59,7 @@ func eachRow(ctx context.Context, dir, kind string, do func(id string, row map[s
 			continue
 		}
 		var names []string
-		err := read.EachRow(filepath.Join(dir, filepath.FromSlash(part.Path)), text.Options{}, func(all []string) error {
+		err := read.EachRow(filepath.Join(dir, part.Path), text.Options{}, func(all []string) error {
 			names = all
 			return ctx.Err()
 		}, func(n int64, cells []parquet.Cell) error {

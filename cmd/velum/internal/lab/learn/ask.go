@@ -74,7 +74,7 @@ const askRandom = 0.1
 func (l *learning) learnedFrom() (map[string]bool, error) {
 	taken := map[string]bool{}
 	for _, g := range l.last().Groups {
-		all := flow.Labelled{Paths: []string{filepath.Join(l.out, filepath.FromSlash(g.File))}}
+		all := flow.Labelled{Paths: []string{filepath.Join(l.out, g.File)}}
 		ids, err := all.IDs()
 		if err != nil {
 			return nil, err
