@@ -2,8 +2,8 @@ package score
 
 import "github.com/velum-health/velum/models/tag/calibrate"
 
-// Sure is the interval of a measure's recall: the wider ends of the bootstrap
-// over notes, if it was made, and Wilson's.
+// Sure returns the interval of the recall: the wider ends of Wilson's interval and of the bootstrap over notes, if that
+// was computed.
 func (m *Measured) Sure() [2]float64 {
 	w := calibrate.Wilson(m.Found, m.Gold)
 	if i := m.Interval; i != nil {

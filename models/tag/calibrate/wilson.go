@@ -2,11 +2,9 @@ package calibrate
 
 import "math"
 
-// Wilson returns the ends of the 95 % interval of a share (Wilson 1927). Unlike
-// the bootstrap it says something of shares of few, and of 0 and 1: of ten
-// right answers in ten the share may be 0.72. It takes the answers for
-// independent, which those of one note are not; score.Measured.Sure heeds both. Of none it is
-// [0, 1].
+// Wilson returns the 95 % interval of a proportion (Wilson 1927). Unlike the bootstrap it is meaningful for few cases
+// and for proportions of 0 and 1: after ten right answers of ten, the proportion may be 0.72. It assumes independent
+// answers, which those of one note are not; score.Measured.Sure takes both into account. For no cases it is [0, 1].
 func Wilson(part, whole int64) [2]float64 {
 	if whole == 0 {
 		return [2]float64{0, 1}

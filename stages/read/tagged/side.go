@@ -20,15 +20,14 @@ type PartValue struct {
 	Bytes []byte
 }
 
-// Part is a part of ours that can be read.
+// Part is an open part that velum has written.
 type Part interface {
 	io.ReaderAt
 	Size() int64
 }
 
-// EachOf calls do for every row of a part of ours with the values of
-// some columns, side by side: what RowsIn does, without a string a value. Errors
-// are those of do, *input.SchemaError and *commit.DamageError.
+// EachOf calls do for every row of a part that velum has written, with the values of the named columns.
+// Unlike RowsIn it allocates no string per value. Errors are those of do, *input.SchemaError and *commit.DamageError.
 func EachOf(path string, part Part, names []string, do func(row []PartValue) error) error {
 	return parquet.Guard(path, func() (err error) {
 		f, err := parquet.ReadFooter(path, part, part.Size())

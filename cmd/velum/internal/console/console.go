@@ -109,7 +109,7 @@ func printable(args []any) []any {
 	return args
 }
 
-// Words are the lines of an answer for people.
+// Words are the lines of an answer for people. A verb gathers them with Say and gives them to Answer.
 type Words []byte
 
 // Say adds to them as Printf prints.

@@ -94,7 +94,7 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
 }
 
-// Labelled is labelled notes: files of any format, and which of their notes.
+// Labelled names labelled notes: the files, their format, and which of their notes to use.
 type Labelled struct {
 	Paths  []string
 	Format string          // "": that of each file
@@ -110,8 +110,8 @@ type Labelled struct {
 	Unknown int64 // spans of unknown labels that the last call of Each left out
 }
 
-// Given is what a system said of all notes: of an output tree of `velum run`, or of
-// labelled notes.
+// Given reads the spans that a system found, from an output tree of `velum run` or from labelled notes in any
+// format.
 func (n *Labelled) Given() (*files.Tree, error) {
 	if n.Format == "" && len(n.Paths) == 1 && files.IsTree(n.Paths[0]) {
 		return files.LoadTree(n.Paths[0])
@@ -145,7 +145,7 @@ func (n *Labelled) Run(ctx context.Context, steps []pipeline.Step, dst pipeline.
 	return n.Each(func(src pipeline.Source) error { return pipeline.Run(ctx, src, steps, dst, nil) })
 }
 
-// Tag does so with the stages of `velum model tag`.
+// Tag sends the notes of every file through the stages of `velum model tag` into a sink.
 func (n *Labelled) Tag(ctx context.Context, f *Flow, dst pipeline.Sink) error {
 	steps, err := f.TagSteps()
 	if err != nil {

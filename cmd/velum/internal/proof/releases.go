@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
-// Ledger returns the releases of a ledger.
+// Ledger returns the releases in a ledger. It is an error if the hash chain of the log is broken.
 func Ledger(name string) ([]audit.Release, error) {
 	verified, err := verifyLog(name, "")
 	if err != nil {
@@ -23,8 +23,7 @@ func Ledger(name string) ([]audit.Release, error) {
 	return audit.Releases(name)
 }
 
-// Releases lists the releases of a ledger, or of the audit log of a tree. A ledger
-// that is not as it was written is none.
+// Releases lists the releases in a ledger or in the audit log of a tree.
 func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
 	all, err := Ledger(logOf(o.File))
 	if err != nil {
