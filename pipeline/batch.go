@@ -35,7 +35,7 @@ func (f TokenFlags) Place() TokenFlags { return f & (LineStart | SentenceStart |
 // note's text, half open. The spans of a note are sorted and disjoint.
 type Span struct {
 	Start, End int32
-	Score      float32 // in [0, 1]: how sure the source is
+	Score      float32 // confidence of the source, in [0, 1]
 	Category   Category
 	Source     SpanSource
 }
@@ -77,7 +77,7 @@ type Match struct {
 	Start, End int32
 	Score      float32
 	Category   Category // one of the pattern categories, see LabelSet "pattern"
-	Checked    bool     // the check digit is right
+	Checked    bool     // the check digit is correct
 }
 
 // HintScore is the score of a match that is only a feature for taggers and no candidate for a span. No other match has
@@ -162,14 +162,14 @@ func ParseLanguage(code string) (Language, bool) {
 type Batch struct {
 	Seq   int     // number of the batch in its unit, from 0
 	First int64   // row of note 0 in the input file
-	Rows  []int64 // of the notes there, if they leave in another order; else they follow each other from First
+	Rows  []int64 // row of each note, if they leave in another order than they came; otherwise they follow each other from First
 
 	// read
 	ID     Bytes    // row id as it may be written out; the only field that may be logged
-	Text   Bytes    // as read
+	Text   Bytes    // the notes as read
 	Extra  []Column // pass-through columns
 	Gold   List[Span]
-	Given  List[Span] // what others have found: curators, other programs; empty if nobody was asked
+	Given  List[Span] // spans that others have found: curators, other programs; empty if there are none
 	Reason []Reason   // why a note goes to quarantine; Sound if it does not
 
 	// apart, behind read; empty of notes that are no documents, and of batches without one
@@ -178,22 +178,22 @@ type Batch struct {
 	// tokenize
 	Tokens   List[Token]
 	Language []Language
-	Words    []Words     // of which the language was told
+	Words    []Words     // counts of the words that language detection looked at
 	View     Bytes       // the normalized view of a note that has one; read it through Seen
-	ViewFrom List[int32] // for every byte of View, and its end, the offset in Text that it comes from
+	ViewFrom List[int32] // for every byte of View, and for its end: the offset in Text that it comes from
 
 	// tag
 	TagSet  *TagSet // what the numbers in Tags mean
 	Matches List[Match]
-	Tags    []Tag     // one a token, in step with Tokens.Items
-	Conf    []float32 // confidence a note
+	Tags    []Tag     // one tag a token, parallel to Tokens.Items
+	Conf    []float32 // one confidence a note
 	// probability of each span that Tags write (TagSet.Decode), if the tagger
 	// says it; else none of that note
 	SpanProbs List[float32]
 
 	// recognize; empty without a table of known people
 	Known List[Span] // of people who are known, and those given, sorted; they may overlap
-	Avoid Bytes      // folded words of their names, a blank behind each: no surrogate may be one
+	Avoid Bytes      // folded words of known people's names, each followed by a blank: no surrogate may be one of them
 
 	// resolve
 	Spans List[Span]
@@ -203,8 +203,8 @@ type Batch struct {
 
 	// mask
 	Masked Bytes
-	Places List[Span] // where the replacement of each span lies in Masked; may be empty there
-	Lifted []Bytes    // by category that goes from the text into a column: what stands for its first value
+	Places List[Span] // where the replacement of each span is in Masked; it may be empty
+	Lifted []Bytes    // for each category that is moved from the text into a column: the replacement of the note's first value
 
 	// verify
 	Seals []uint64 // of notes whose masked text may be written, see Seal
@@ -377,10 +377,10 @@ type Column struct {
 	// without a root; its metadata have under "duration" the unit (s, ms, us, ns) of a
 	// type that Arrow has and Parquet has not. If it is empty, Kind says all.
 	Type  string
-	Valid []bool   // per note; false is null
-	Fixed []uint64 // bits of the value, for every kind but BytesColumn and NestedColumn
+	Valid []bool   // one a note; false means null
+	Fixed []uint64 // bits of the values, for every kind but BytesColumn and NestedColumn
 	Bytes Bytes    // for BytesColumn
-	Width int      // bytes of each value of Bytes; 0: any number
+	Width int      // length of every value of Bytes; 0: any
 
 	Leaves []Leaf // for NestedColumn, whose Valid, Fixed and Bytes are empty
 }
@@ -447,7 +447,7 @@ const (
 // levels of note i are [Rows[i], Rows[i+1]), and its first non-null value has index Starts[i].
 type Leaf struct {
 	Full         byte // definition level of a value that is not null
-	Width        int  // bytes of a value; 0: any number
+	Width        int  // length of every value; 0: any
 	Rows, Starts []int32
 	Rep, Def     []byte
 	Values       Bytes // that are not null: byte strings as they are, numbers in little endian, a byte a boolean

@@ -58,21 +58,21 @@ type Entry struct {
 	Unit   string         `json:"unit,omitempty"`           // name of the unit
 	Config string         `json:"config_sha256,omitempty"`  // hash of everything that shapes the output, as hexadecimal digits
 	Model  string         `json:"model_sha256,omitempty"`   // SHA-256 of the model file, the same
-	Policy string         `json:"policy,omitempty"`         // name of the masking policy; its content is part of Config
+	Policy string         `json:"policy,omitempty"`         // name of the masking policy; what the policy says is part of Config
 	Key    string         `json:"key_id,omitempty"`         // id of the key
-	Counts *commit.Counts `json:"counts,omitempty"`         // what became of the notes
-	Units  int            `json:"units,omitempty"`          // units done, of an end
-	Reused int            `json:"units_reused,omitempty"`   // units found done, of an end
-	Exit   *int           `json:"exit,omitempty"`           // exit code, of an end
-	Check  bool           `json:"output_checked,omitempty"` // every byte of what was done before was compared with the manifest, of an end
-	Read   *Reading       `json:"read,omitempty"`           // of a read
-	Mark   string         `json:"patient_mark,omitempty"`   // of a patient who is forgotten, objects or takes that back, see Forgotten.Mark
-	Shard  string         `json:"shard,omitempty"`          // file of the log of a share, of a shard
-	Head   string         `json:"shard_head,omitempty"`     // of that log
+	Counts *commit.Counts `json:"counts,omitempty"`         // how many notes were masked, quarantined and so on
+	Units  int            `json:"units,omitempty"`          // of an end: units done
+	Reused int            `json:"units_reused,omitempty"`   // of an end: units that were done before
+	Exit   *int           `json:"exit,omitempty"`           // of an end: exit code
+	Check  bool           `json:"output_checked,omitempty"` // of an end: every byte of what was done before was compared with the manifest
+	Read   *Reading       `json:"read,omitempty"`           // of a read: the reading
+	Mark   string         `json:"patient_mark,omitempty"`   // of a forget, object or takeback: keyed mark of the patient, see Forgotten.Mark
+	Shard  string         `json:"shard,omitempty"`          // of a shard: file of the share's log
+	Head   string         `json:"shard_head,omitempty"`     // of a shard: hash of the last line of that log
 
-	Release  *Release   `json:"release,omitempty"`  // of a release
-	Evidence *Evidence  `json:"evidence,omitempty"` // of a dossier
-	Judged   *Judgement `json:"judged,omitempty"`   // of an adjudicate
+	Release  *Release   `json:"release,omitempty"`  // of a release: what was released
+	Evidence *Evidence  `json:"evidence,omitempty"` // of an evidence: the dossier
+	Judged   *Judgement `json:"judged,omitempty"`   // of an adjudicate: the decision
 	Stand    []uint64   `json:"stand,omitempty"`    // of a stand: hashes of places, see LetStand
 }
 
@@ -92,8 +92,8 @@ type auditLine struct {
 	Torn *tornRecord `json:"torn,omitempty"`
 }
 
-// tornRecord vouches for what a crash left of a line: the bytes stay in the
-// file and count as one with the line that names them.
+// tornRecord describes the bytes of a line that a crash cut off. They stay in the file, and the next line records how
+// many there are and their hash.
 type tornRecord struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
@@ -120,7 +120,7 @@ func Append(name string, entries ...Entry) (head string, err error) {
 // has appended to it.
 type Writer struct {
 	name string
-	made bool // name is durable
+	made bool // the file's name is durable
 	size int64
 	tail auditTail
 }
@@ -187,7 +187,7 @@ func (w *Writer) append(f *os.File, entries []Entry) (head string, err error) {
 	return hex.EncodeToString(tail.hash[:]), nil
 }
 
-// flockWait takes a lock on an open file. It ends with the process, so no lock
+// flockWait locks an open file and waits at most so long for it. The lock ends with the process, so a stale one never
 // has to be removed by hand.
 func flockWait(f *os.File, how int, wait time.Duration) error {
 	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -222,7 +222,7 @@ func auditTailOf(f *os.File, size int64) (t *auditTail, cause string, err error)
 	return t, cause, nil
 }
 
-// auditTail is the end of a log: where the next line goes on.
+// auditTail is the end of a log, from which the next line continues.
 type auditTail struct {
 	n    int64
 	hash [32]byte // of the last whole line; zeros before the first
@@ -296,9 +296,9 @@ func (t *auditTail) recover() ([]byte, error) {
 	return t.line(lines, auditLine{Entry: Entry{Event: recovered}, Torn: torn})
 }
 
-// now is the clock; tests set it back. Lines are in order by their numbers and
-// the chain: the time is what the machine said, and nothing is concluded from it but
-// whether bytes are read again that were read before (Past.Due).
+// now is the clock, a variable so that tests can set it. The order of lines follows from their numbers and the hash
+// chain, not from their times: times are used only to decide whether files that were verified before are due again
+// (Past.Due).
 var now = time.Now
 
 // UserName returns the name of the user who runs the process; "" if the machine knows none.
@@ -348,7 +348,7 @@ func parseAuditLine(line []byte) (l auditLine, ok bool) {
 
 // Finding is a line at which a log differs from what was written.
 type Finding struct {
-	Line  int    `json:"line"` // in the file, from 1
+	Line  int    `json:"line"` // number in the file, from 1
 	Kind  string `json:"kind"` // changed, removed, inserted, torn
 	Cause string `json:"cause"`
 }
@@ -359,8 +359,8 @@ func (f Finding) String() string { return fmt.Sprintf("line %d: %s: %s", f.Line,
 type Report struct {
 	Lines     int       `json:"lines"`
 	Head      string    `json:"head"`             // SHA-256 of the last whole line
-	Recovered []int     `json:"recovered"`        // lines that record a torn one before them
-	Behind    int       `json:"lines_since_head"` // lines behind the one whose hash was given
+	Recovered []int     `json:"recovered"`        // lines that record a torn line before them
+	Behind    int       `json:"lines_since_head"` // number of lines behind the one whose hash was given
 	Findings  []Finding `json:"findings"`
 }
 
@@ -368,7 +368,7 @@ type Report struct {
 type Past struct {
 	Units   map[string]bool // names of the units, and of the logs of shares, that have a line
 	Checked time.Time       // the last time that every byte of the output was compared with its manifest
-	Last    time.Time       // of the last line
+	Last    time.Time       // time of the last line
 }
 
 // ReadPast reads a log; a missing log gives an empty Past.

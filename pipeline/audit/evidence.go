@@ -18,11 +18,11 @@ const EvidenceDir = "_evidence"
 
 // Evidence names the files of a dossier by their SHA-256. A file name consists of ID and the name of the field below.
 type Evidence struct {
-	Record    string `json:"record_sha256"`              // .json
-	Page      string `json:"page_sha256"`                // .html
-	Statement string `json:"statement_sha256,omitempty"` // .signed.json; "": nobody has signed it
-	Signature string `json:"signature_sha256,omitempty"` // .sig
-	By        string `json:"by,omitempty"`               // who signed
+	Record    string `json:"record_sha256"`              // hash of the .json file
+	Page      string `json:"page_sha256"`                // hash of the .html file
+	Statement string `json:"statement_sha256,omitempty"` // hash of the .signed.json file; "": nobody has signed
+	Signature string `json:"signature_sha256,omitempty"` // hash of the .sig file
+	By        string `json:"by,omitempty"`               // name of the person who signed
 }
 
 // ID returns the id of the dossier, a prefix of the digest of its record.
@@ -42,8 +42,8 @@ type Line struct {
 	Entry
 	N    int64
 	Time time.Time
-	User string // who the machine said it was
-	Torn bool   // it records a line that a crash tore
+	User string // the account, as the machine gave it
+	Torn bool   // the line records one before it that a crash cut off
 }
 
 // Each calls do with every valid line of a log, in order. A missing log has none.

@@ -27,8 +27,8 @@ const forgottenFormat = "velum.forgotten/2"
 // Forgotten holds the patients whose notes are left out of an output, because they were forgotten or because they
 // object.
 type Forgotten struct {
-	Set      *patientid.Set // taken out by `velum run forget --patient`
-	Objected *patientid.Set // in a list of --exclude of this run or of an earlier one
+	Set      *patientid.Set // patients removed by `velum run forget --patient`
+	Objected *patientid.Set // patients in a list of --exclude of this run or of an earlier one
 	secret   []byte
 }
 

@@ -14,30 +14,30 @@ import (
 
 // Reading holds the results of people who read a random sample of an output to look for missed identifiers.
 type Reading struct {
-	Read   int64  `json:"read"`             // notes
-	Leaks  int64  `json:"leaks"`            // of them, with something left
-	By     string `json:"by,omitempty"`     // who read
+	Read   int64  `json:"read"`             // number of notes read
+	Leaks  int64  `json:"leaks"`            // of these, number with something unmasked
+	By     string `json:"by,omitempty"`     // name of the reader
 	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
 	Extent
 
-	Strata []Stratum `json:"strata,omitempty"` // that the sample was drawn from, each at random; none: from all notes
+	Strata []Stratum `json:"strata,omitempty"` // the strata that the sample was drawn from, each at random; none: it was drawn from all notes
 	Found
 
 	Readers []Reader `json:"readers,omitempty"`
-	Kappa   *float64 `json:"kappa,omitempty"` // Cohen's, of two readers; nil: chance says as much
+	Kappa   *float64 `json:"kappa,omitempty"` // Cohen's kappa of two readers; nil: not defined, since chance would agree as often
 
-	Signed string   `json:"signed_with,omitempty"`     // id of the key that all journals are signed with; "": whoever may write files can have made one
-	Before []string `json:"journals_before,omitempty"` // ends of journals of earlier readings, on which these journals go on
-	Others int64    `json:"others,omitempty"`          // further readings of the same output, see Standing; never in the log
+	Signed string   `json:"signed_with,omitempty"`     // id of the key that all journals are signed with; "": not signed, they may be forged
+	Before []string `json:"journals_before,omitempty"` // last lines of the journals of earlier readings that these journals continue
+	Others int64    `json:"others,omitempty"`          // number of further readings of the same output, see Standing; never in the log
 
-	Samples []Stratum `json:"-"` // of readings that were joined the strata as each was read; no bound may be taken of them
+	Samples []Stratum `json:"-"` // for joined readings: the strata as each was read; no bound may be computed from them
 }
 
 // Extent lists the masked parts that a sample was drawn from. A reading is valid for an output as long as it holds all
 // of these parts; new months do not invalidate it.
 type Extent struct {
-	Output string   `json:"output,omitempty"` // digest of the parts
-	Parts  []string `json:"parts,omitempty"`  // of each the first 16 digits of its SHA-256, sorted
+	Output string   `json:"output,omitempty"` // hash of the output's parts
+	Parts  []string `json:"parts,omitempty"`  // first 16 digits of the SHA-256 of each part, sorted
 }
 
 // ExtentOf returns the extent of the masked parts for which in is true; a nil in selects all.
@@ -74,7 +74,7 @@ func (e *Extent) In(m *commit.Manifest) bool {
 // Judgement records which of several readings of an output is valid, who decided that, and why.
 type Judgement struct {
 	By   string `json:"by"`
-	Line int64  `json:"line"` // of the log, with the reading that stands
+	Line int64  `json:"line"` // line of the log with the reading that counts
 	Why  string `json:"why"`
 }
 
@@ -83,7 +83,7 @@ type Recorded struct {
 	*Reading
 	Line   int64
 	Time   time.Time
-	Judged *Judgement // that does not let it stand; nil: none
+	Judged *Judgement // the decision that sets this reading aside; nil: none
 }
 
 // Readings returns all readings in a log, in order, with the judgements on them.
@@ -264,22 +264,22 @@ func (r *Recorded) continues(earlier *Recorded) bool {
 type Stratum struct {
 	From  int   `json:"doubt_from"`
 	To    int   `json:"doubt_to"`
-	Notes int64 `json:"notes"` // of the output
-	Read  int64 `json:"read"`  // of these, at random
-	Leaks int64 `json:"leaks"` // of those that were read
+	Notes int64 `json:"notes"` // notes of the output in the stratum
+	Read  int64 `json:"read"`  // of these, number drawn at random and read
+	Leaks int64 `json:"leaks"` // of those, number with something unmasked
 }
 
 // Drawn describes the stratum of a note in a sample.
 type Drawn struct {
 	From  int   `json:"doubt_from"`
 	To    int   `json:"doubt_to"`
-	Notes int64 `json:"stratum_notes"` // of the output
-	Place int   `json:"stratum_place"` // in the order of drawing, from 0
+	Notes int64 `json:"stratum_notes"` // notes of the output in the stratum
+	Place int   `json:"stratum_place"` // place in the order of drawing, from 0
 }
 
 // Found counts the leaks by category and by centre.
 type Found struct {
-	Categories map[string]int64 `json:"leaks_by_category,omitempty"` // notes of the sample that keep something of a category
+	Categories map[string]int64 `json:"leaks_by_category,omitempty"` // by category: notes of the sample with something of it unmasked
 	Centers    map[string]Share `json:"by_center,omitempty"`
 }
 
@@ -308,10 +308,10 @@ type Share struct {
 type Reader struct {
 	By      string `json:"by"`
 	Notes   int64  `json:"notes"`
-	From    string `json:"from"` // first and last decision, RFC 3339
+	From    string `json:"from"` // times of the first and the last decision, RFC 3339
 	To      string `json:"to"`
-	Seconds int64  `json:"seconds"`           // that a note took, the median
-	Journal string `json:"journal,omitempty"` // its end: the sum of its last line
+	Seconds int64  `json:"seconds"`           // median time for a note
+	Journal string `json:"journal,omitempty"` // hash of the last line of the reader's journal
 }
 
 // Seconds returns the median time per note of the fastest reader, in seconds.

@@ -10,20 +10,20 @@ import (
 type Release struct {
 	Purpose    string `json:"purpose,omitempty"`
 	Recipients string `json:"recipients,omitempty"`
-	Notes      int64  `json:"notes"`             // that are masked
-	Output     string `json:"output_sha256"`     // OutputDigest
-	Policy     string `json:"policy_sha256"`     // operators of all categories
-	Spans      string `json:"spans_sha256"`      // what decided where a value is
-	K          int    `json:"k,omitempty"`       // of k-anonymity
-	Plan       string `json:"k_plan,omitempty"`  // levels of the columns, by cohort
-	Allowed    bool   `json:"allowed,omitempty"` // although notes of it were released before, with other texts
+	Notes      int64  `json:"notes"`             // number of masked notes
+	Output     string `json:"output_sha256"`     // hash of the output, see OutputDigest
+	Policy     string `json:"policy_sha256"`     // hash of the operators of all categories
+	Spans      string `json:"spans_sha256"`      // hash of everything that decided where the spans are
+	K          int    `json:"k,omitempty"`       // the k of k-anonymity
+	Plan       string `json:"k_plan,omitempty"`  // levels of generalization of the columns, by cohort
+	Allowed    bool   `json:"allowed,omitempty"` // some notes were released before with other texts, and that was allowed
 
 	Files Sketch `json:"files,omitempty"` // digests of the input files
 	IDs   Sketch `json:"ids,omitempty"`   // hashes of the notes' ids, as they are written
 
-	Key   string    `json:"-"` // id of the key: of the line
-	Model string    `json:"-"` // the same
-	Time  time.Time `json:"-"` // the same
+	Key   string    `json:"-"` // id of the key, from the log's line
+	Model string    `json:"-"` // hash of the model, from the log's line
+	Time  time.Time `json:"-"` // time of the log's line
 }
 
 // Differs names what makes the texts of two releases different: key, purpose, policy and so on; nil if equal notes have

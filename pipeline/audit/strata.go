@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// nuisance is the share of the error that the lower limits of the strata may take:
-// see UpperStrata.
+// nuisance is the part of the allowed error that is spent on the lower limits of the strata: see UpperStrata.
 const nuisance = 0.002
 
 // UpperStrata returns the one-sided upper bound of the number of notes that still hold an identifier, where each
@@ -110,12 +109,12 @@ func lowest(s Stratum, alpha float64) int64 {
 	return low
 }
 
-// box is a set of divisions of the leaks: each stratum but the last has from..to of
-// them, the last what remains.
+// box is a set of ways to divide the leaks among the strata: each stratum but the last has between from and to of them,
+// the last has the remaining ones.
 type box struct{ from, to []int64 }
 
-// slack is for how much larger a probability may be taken, where two numbers and where
-// more are divided: it errs on the safe side, and saves looking at boxes of one.
+// slack is by how much a probability may be overestimated, indexed by the number of strata. Overestimating is safe,
+// since it makes the bound larger, and it saves splitting boxes down to single divisions.
 var slack = [...]float64{0, 0, 0.002, 0.04}
 
 // holds tells whether some division of m leaks gives what was found, or less, more

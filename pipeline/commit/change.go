@@ -20,18 +20,19 @@ import (
 type Overlap struct {
 	Was, Given int64 // notes of the earlier one, and of the one that is given
 	Shared     int64 // ids that both have
-	Seen       int64 // of these, those whose masked text is there to be compared
-	Alike      int64 // of these, those with about the same text
-	Unknown    bool  // the notes have no ids to compare
+	Seen       int64 // of these, number whose masked text is available for comparison
+	Alike      int64 // of these, number with nearly the same text
+	Unknown    bool  // the notes have no ids to compare by
 }
 
 // A comparer compares a file with what an earlier run made of another.
 type comparer func(given []Unit, was []*UnitRecord) (Overlap, error)
 
-// A few notes say nothing of how many texts are alike.
+// fewNotes is how many notes must have been compared before the share of equal texts says anything.
 const fewNotes = 10
 
-// fate is replaced, added, or "" if nobody knows.
+// fate returns what becomes of the earlier file: "replaced", "added" (both stay), or "" if the overlap does not decide
+// it.
 func (o *Overlap) fate() string {
 	renumbered := o.Seen >= fewNotes && 10*o.Alike < o.Seen
 	switch {
@@ -51,7 +52,7 @@ func (o *Overlap) fate() string {
 type ChangedError struct {
 	Path    string
 	Overlap Overlap
-	Refused bool // by UnitOptions.Changed
+	Refused bool // because of UnitOptions.Changed
 }
 
 func (e *ChangedError) Error() string {
@@ -68,7 +69,7 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s: another file lay there when it was masked, and %s; say with run.changed=add that both stay, or with run.changed=replace that it takes the place of the other", e.Path, why)
 }
 
-// version is a file of an earlier run.
+// version is an input file of an earlier run, with the units that were made of it.
 type version struct {
 	at, sum string
 	source  string
@@ -77,7 +78,7 @@ type version struct {
 	units   []*UnitRecord
 }
 
-// remember gathers the files of the last commit.
+// remember groups the inputs of the last commit into files, by location and content.
 func (g *growth) remember(last *Manifest) {
 	g.before, g.of, g.replaced = map[string][]*version{}, map[string]*version{}, map[*version]bool{}
 	if last == nil {
@@ -109,7 +110,7 @@ func (g *growth) remember(last *Manifest) {
 	}
 }
 
-// givenFile is a file of the plan.
+// givenFile is an input file of this run, with its units.
 type givenFile struct {
 	at, sum string
 	units   []Unit
@@ -181,9 +182,9 @@ func (g *growth) compare(f *givenFile, v *version) (string, error) {
 	return fate, nil
 }
 
-// number gives the files the numbers that tell them apart, and settles the names
-// of their units. A file keeps the number that it had, and a new version that of
-// the old one, so that what is done is known again.
+// number gives each file the number that tells it from its copies, and with it the names of its units. A file keeps the
+// number that it had in the last commit, and a new version takes that of the version before, so that finished units are
+// recognized by their names.
 func (g *growth) number(plan *Plan, files []*givenFile) {
 	n := numbering{g: g, plan: plan, taken: map[fileNumber]bool{}, marks: map[string]bool{}, copies: map[string]int{}}
 	for _, v := range g.of {
@@ -236,8 +237,8 @@ func (n *numbering) file(f *givenFile) {
 	}
 }
 
-// least is the first number that no copy of a file in the plan has: among thousands
-// of copies it must not be looked for from 0.
+// least returns the lowest number that no copy of a file in the plan has. It continues from the last one given out,
+// since an archive may have thousands of copies.
 func (n *numbering) least(first *Unit, sum string) int {
 	u, of := *first, first.Folder+" "+sum
 	for u.Copy = n.copies[of]; n.g.names[n.plan.Name(&u)]; {

@@ -34,7 +34,7 @@ type UnitOptions struct {
 	Compare  comparer                            // nil: a file at whose path another lay is a new version of it
 	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
 
-	Rest rester // makes what is left of a unit of which some files go
+	Rest rester // copies what is left of a unit when some of its files are removed
 
 	// Stands tells of a committed unit of one small file that its parts stay as they are: no other file comes to share it, as
 	// when people have read a sample of it. nil: small files are bundled.
@@ -43,9 +43,9 @@ type UnitOptions struct {
 	// as it was; else every byte of it is read.
 	ByLength bool
 
-	AtOnce  int             // units side by side; 0 means 1
+	AtOnce  int             // number of units done at the same time; 0 means 1
 	Fresh   bool            // do everything again, whatever is done already
-	Attempt string          // what temporary files and journals of this process are called by, if others may do the same
+	Attempt string          // name for this process' temporary files and journals, if other processes may do the same share
 	Verify  verifier        // re-reads every Parquet part; nil: sizes only
 	Stats   *pipeline.Stats // may be nil
 
@@ -67,11 +67,11 @@ type UnitOptions struct {
 // files.
 type Final struct {
 	Manifest *Manifest    // of both trees, with the counts of the whole run; Files is empty
-	Before   []PartRecord // what the last step of the last commit wrote
+	Before   []PartRecord // files that the last step of the last commit wrote
 	out      *Output
 	parts    Parts
 	kept     []PartRecord
-	state    func(durable.FS, string, PartRecord) (string, error) // of a part of Before
+	state    func(durable.FS, string, PartRecord) (string, error) // how a part of Before is checked
 	disk     durable.Witness
 	mu       sync.Mutex // of parts and kept: several workers may write files
 	verify   verifier
@@ -131,7 +131,7 @@ type Result struct {
 	Kept     int        // units of earlier runs that the plan does not have
 	Done     int        // units done now
 	Reused   int        // units that were done already
-	Nothing  bool       // nothing had to be done or mended: the trees are as they were
+	Nothing  bool       // nothing had to be done or repaired: the trees are unchanged
 }
 
 // RunUnits does the units of a plan and commits them as a whole:
@@ -191,7 +191,7 @@ func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
 	return &r.result, nil
 }
 
-// others takes over the units that other processes did.
+// others adopts the units that other processes have finished since, as shares of the same plan.
 func (r *Prepared) others() error {
 	todo := r.Todo()
 	if len(todo) == 0 {
@@ -213,9 +213,9 @@ func (r *Prepared) others() error {
 	return nil
 }
 
-// syncFolders syncs every folder between a tree's root and the parts of m, once:
-// a start that was killed may have made or filled it without. Where the parts of but
-// lie was synced before.
+// syncFolders syncs every folder between a tree's root and the parts of m, each once: a run that was killed may have
+// made or filled it without syncing. Folders whose parts all stand in the manifest but are left out: the commit of that
+// manifest synced them.
 func (r *Prepared) syncFolders(m, but *Manifest) (err error) {
 	synced, committed := map[string]bool{}, map[string]bool{}
 	if but != nil {
@@ -268,7 +268,7 @@ func (r *Prepared) sum() (*Manifest, error) {
 	return m, errors.Join(m.conserved(planned, planned), m.distinct())
 }
 
-// finish lets the last step write its files, unless the last commit has them.
+// finish lets the last step (UnitOptions.Finish) write its files, unless those of the last commit still hold.
 func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if r.o.Finish == nil {
 		return nil
@@ -306,7 +306,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	return nil
 }
 
-// state is how a part of the last commit is looked at.
+// state returns the check for parts of the last commit: by length alone, or by content.
 func (r *Prepared) state() func(durable.FS, string, PartRecord) (string, error) {
 	if r.o.ByLength {
 		return partThere
@@ -314,8 +314,7 @@ func (r *Prepared) state() func(durable.FS, string, PartRecord) (string, error) 
 	return partState
 }
 
-// sameUnits tells whether the last commit was of the same units, and what its
-// last step wrote is still there.
+// sameUnits reports whether the last commit had exactly these units and the files of its last step are still whole.
 func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
 	old := r.old
 	if old == nil || r.o.Fresh {
@@ -408,8 +407,7 @@ func (r *Prepared) pending(m *Manifest, public []byte) error {
 	return r.replace(false, "next.json", filepath.Join(runDir(r.out.Dir, r.id), manifestName), public)
 }
 
-// placeInputs writes down where the inputs of some manifests lie, and tells
-// whether that was another before.
+// placeInputs writes the file that says where the inputs of some manifests lie, and reports whether that changed it.
 func (r *Prepared) placeInputs(manifests ...*Manifest) (placed bool, err error) {
 	at, err := r.growth.places().file(manifests...)
 	if err != nil {
@@ -442,7 +440,7 @@ func (r *Prepared) place(private bool, name string, data []byte) error {
 	return r.replace(private, name, to, data)
 }
 
-// sweepOld removes the parts of the last commits that this one does not have.
+// sweepOld removes the parts that manifests of earlier commits list and this one does not.
 func (r *Prepared) sweepOld(m *Manifest) error {
 	keep := [2]map[string]bool{{}, {}}
 	m.all(func(p PartRecord) bool {

@@ -30,8 +30,8 @@ func (l *Line) close() error {
 	return nil
 }
 
-// makeLine makes the line of a unit, in a slot from 0 to UnitOptions.AtOnce-1,
-// so that it can keep what is dear to make. Calls for one slot never overlap.
+// makeLine makes the chain of stages for a unit. slot runs from 0 to UnitOptions.AtOnce-1; what is expensive to make
+// can be kept per slot, since calls for one slot never overlap.
 type makeLine = func(slot int, u *Unit, parts *Parts) (Line, error)
 
 // doing is one call of Do.
@@ -64,7 +64,8 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeL
 	return r.lost(errors.Join(d.work(ctx, units), j.Close()))
 }
 
-// begin readies the trees for units. Of shares whoever planned them has done it.
+// begin marks both trees as changing and makes the folders of the run. When this process does a share of a plan, the
+// process that planned has done so already.
 func (p *Prepared) begin() error {
 	if p.turns == nil {
 		return nil
@@ -110,7 +111,7 @@ func (r *doing) work(ctx context.Context, todo []int) error {
 	return context.Cause(ctx)
 }
 
-// unitDone is a unit whose notes have gone through the line.
+// unitDone is a unit whose notes have passed all stages and whose parts are not yet synced.
 type unitDone struct {
 	record UnitRecord
 	parts  *Parts
@@ -181,8 +182,7 @@ func (r *doing) pump(ctx context.Context, slot int, u *Unit, parts *Parts, recor
 	return record.conserved(src.notes, u.Rows)
 }
 
-// countedSource counts notes as they come in, apart from who counts them as
-// they go out.
+// countedSource counts the notes that come out of a source, independently of the counts of what is written.
 type countedSource struct {
 	pipeline.Source
 	notes int64

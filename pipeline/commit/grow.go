@@ -34,14 +34,14 @@ import (
 
 // A Change describes what a run would do with one input file.
 type Change struct {
-	Input string `json:"input"`          // as the private manifest calls it
-	Path  string `json:"path,omitempty"` // where it lies or lay; "" if nobody knows
+	Input string `json:"input"`          // name in the private manifest
+	Path  string `json:"path,omitempty"` // where the file is or was; "" if unknown
 	Fate  string `json:"fate"`           // done, added, moved, replaced, kept, vanished (and kept), removed
 	Rows  int64  `json:"rows"`
 	Units int    `json:"units"`
-	After bool   `json:"after,omitempty"` // added at a path where another file lay before, which stays
-	From  string `json:"from,omitempty"`  // where it lay before, if it was moved
-	Twin  string `json:"twin,omitempty"`  // another file of the same content, whose notes are the same ones
+	After bool   `json:"after,omitempty"` // the file was added at a path where another lay before, which stays in the output
+	From  string `json:"from,omitempty"`  // if the file was moved: where it was before
+	Twin  string `json:"twin,omitempty"`  // another file with the same content, and so the same notes
 }
 
 // Changes returns what a run would do with its inputs and with those of earlier runs. It changes nothing and takes no
@@ -67,7 +67,8 @@ func Changes(plan *Plan, out Output, o UnitOptions) ([]Change, error) {
 	return r.changes(known), nil
 }
 
-// growth holds the names that a plan has, to decide about units that it does not have.
+// growth decides what becomes of units of the last commit that the plan does not have: they stay, are replaced, or are
+// removed. It holds what this run was given, and what the last commit had.
 type growth struct {
 	names map[string]bool // of units
 	files map[string]bool // locations, of files that cannot be read as well
@@ -118,10 +119,9 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	return g, nil
 }
 
-// move lets earlier files make way for files of the same content that are given where
-// that content did not lie before. An earlier file that is given again stays: then the
-// run is given both. Files whose ids say where they lie are the same only if they have
-// the same path below the archive, or if the earlier one is gone.
+// move finds files that were moved: their content is given at a place where it did not lie before. The earlier file is
+// then replaced by it. If the earlier file is given again as well, both stay. Files whose ids contain their path are
+// the same only if they have the same path below the archive, or if the earlier one is gone.
 func (g *growth) move(files []*givenFile) {
 	again, arrived := map[[2]string]bool{}, map[string][]*givenFile{}
 	for _, f := range files {
@@ -147,7 +147,7 @@ func (g *growth) move(files []*givenFile) {
 	}
 }
 
-// places are those of before with those of now.
+// places returns where all inputs lie: those of the last commit, and those of this run.
 func (g *growth) places() *places {
 	all := noPlaces()
 	all.output = g.now.output
@@ -180,8 +180,8 @@ func (g *growth) fate(u *UnitRecord, at string) string {
 	return "vanished"
 }
 
-// badFate is the same for a file that was not read. One of another kind has gone when
-// it is not there: nothing of it is missing in the output.
+// badFate is fate for an input that could not be read. One that was no file of notes is removed from the list as soon
+// as it is gone, since the output has nothing of it.
 func (g *growth) badFate(b *BadInput, at string) string {
 	if g.o.Grow && at != "" && g.files[at] {
 		return "replaced"
@@ -192,7 +192,8 @@ func (g *growth) badFate(b *BadInput, at string) string {
 	return g.fate(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)
 }
 
-// gone tells whether a file is not there any more, as far as anybody knows.
+// gone reports whether a file no longer exists, or its location is unknown. A file that cannot be looked at counts as
+// there.
 func gone(at string) bool {
 	if at == "" {
 		return true
@@ -239,7 +240,8 @@ func (r *Prepared) keep() error {
 	return r.mayKeep(vanished)
 }
 
-// mayKeep tells whether what is kept may stand beside what the plan has.
+// mayKeep returns an error if units of the last commit may not stay beside those of this run: the options refuse it, or
+// ids were made with another key.
 func (r *Prepared) mayKeep(vanished []string) error {
 	if len(vanished) > 0 && r.o.Vanished == "refuse" {
 		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses; with keep its notes stay, with remove they go"}
@@ -251,9 +253,9 @@ func (r *Prepared) mayKeep(vanished []string) error {
 	return nil
 }
 
-// orphans refuses trees of which one lists what the other does not, unless all
-// that the private one has more is given again. A run that dies does not leave
-// them (see pending), but for the first one, of which nothing is committed.
+// orphans refuses two trees whose manifests do not list the same units, unless every unit that only the private one
+// lists is given again. A run that was killed does not leave such trees (see pending), except the first one, which has
+// committed nothing.
 func (r *Prepared) orphans() error {
 	if r.listed[0] == nil && r.unended {
 		return nil
@@ -291,7 +293,7 @@ func (r *Prepared) keepUnit(u *UnitRecord, at string) error {
 	return nil
 }
 
-// unless returns s, or "" if it is what is usual.
+// unless returns s, or "" if s is the usual value, which is not written.
 func unless(s, usual string) string {
 	if s == usual {
 		return ""
@@ -322,7 +324,7 @@ func (r *Prepared) merge(m *Manifest) {
 	})
 }
 
-// changes lists what becomes of every input, given ones first.
+// changes lists what becomes of every input: first those given now, then those of the last commit.
 func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 	var all []Change
 	byFile, bySum := map[string]int{}, map[string]string{}

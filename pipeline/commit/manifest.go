@@ -28,15 +28,15 @@ type UnitRecord struct {
 	Input  string `json:"input,omitempty"` // path below the archive
 	SHA256 string `json:"input_sha256,omitempty"`
 	Copy   int    `json:"copy,omitempty"` // Unit.Copy
-	Mark   string `json:"part,omitempty"` // what the column part of its rows says
+	Mark   string `json:"part,omitempty"` // value of the column part in its rows
 	From   int64  `json:"from,omitempty"` // row groups or bytes [From, To) of the input
 	To     int64  `json:"to,omitempty"`
 	Counts
-	Config string       `json:"config_sha256,omitempty"` // of the run that did it, if it is another than the manifest's
-	Model  string       `json:"model_sha256,omitempty"`  // the same
-	Damage string       `json:"damage,omitempty"`        // why none of it could be read
-	Unread bool         `json:"unread,omitempty"`        // that, or a note that took too long, is the system's failure: it is tried again
-	Starts int          `json:"starts,omitempty"`        // at which a note took too long, mostStarts at the most
+	Config string       `json:"config_sha256,omitempty"` // hash of the configuration of the run that did it, if different from the manifest's
+	Model  string       `json:"model_sha256,omitempty"`  // hash of the model, likewise
+	Damage string       `json:"damage,omitempty"`        // why nothing of it could be read
+	Unread bool         `json:"unread,omitempty"`        // the reason is a failure of the system, or a note took too long: it is tried again
+	Starts int          `json:"starts,omitempty"`        // number of starts at which a note took too long, at most mostStarts
 	Parts  []PartRecord `json:"parts"`
 
 	Members []memberRecord `json:"members,omitempty"` // files that share the unit; then Input is a pattern, and From and To say nothing
@@ -109,13 +109,13 @@ type Manifest struct {
 	Config string `json:"config_sha256"`
 	Model  string `json:"model_sha256"`
 	Key    string `json:"key_id,omitempty"`
-	Public string `json:"public_manifest_sha256,omitempty"` // in the private tree: of the public manifest that belongs to it
+	Public string `json:"public_manifest_sha256,omitempty"` // in the private tree: hash of the public manifest that belongs to it
 
 	LastStep string `json:"last_step,omitempty"` // UnitOptions.LastStep
 	Counts
 	Units     []UnitRecord `json:"units"`
 	BadInputs []BadInput   `json:"bad_inputs,omitempty"`
-	Files     []PartRecord `json:"files,omitempty"` // what the last step of the run wrote
+	Files     []PartRecord `json:"files,omitempty"` // files that the last step of the run wrote
 }
 
 const (
@@ -201,7 +201,7 @@ const (
 	spanNotes     = "notes_with_spans"
 )
 
-// digest is how a manifest is vouched for.
+// digest returns the SHA-256 of a manifest's file, in hexadecimal: what _SUCCESS and the other manifest record of it.
 func digest(manifest []byte) string { return fmt.Sprintf("%x", sha256.Sum256(manifest)) }
 
 // Vouches reports whether this private manifest belongs to the public manifest with these bytes.
@@ -228,9 +228,8 @@ func (m *Manifest) Here() (mine []PartRecord) {
 	return mine
 }
 
-// committed returns the manifest of the whole run out of those of both trees:
-// the private one, without the units whose public parts the public one does not
-// list, since it is of another run.
+// committed returns the manifest of the whole run, put together from those of both trees: the private one, without
+// units whose public parts the public manifest does not list. Such units belong to a run that was not committed.
 func committed(public, private *Manifest) *Manifest {
 	listed := map[string]string{}
 	public.all(func(p PartRecord) bool {
@@ -290,7 +289,7 @@ func (m *Manifest) distinct() error {
 
 // Difference is one deviation of a tree from its manifest.
 type Difference struct {
-	Path string `json:"path"` // below the tree, with slashes
+	Path string `json:"path"` // path within the tree, with slashes
 	Kind string `json:"kind"` // missing, changed, unknown, unfinished
 }
 
@@ -298,8 +297,8 @@ func (d Difference) String() string { return d.Kind + ": " + d.Path }
 
 // A Log is a file of a tree that no manifest lists because it holds times and users. It is verified by its own hashes.
 type Log struct {
-	Name  string                          // below the tree, with slashes; its last name may be a pattern of path.Match
-	Sound func(name string) (bool, error) // tells whether it is as it was written, or not there
+	Name  string                          // path within the tree, with slashes; its last element may be a pattern of path.Match
+	Sound func(name string) (bool, error) // reports whether the log is unchanged, or not there
 }
 
 // Check compares every byte of an output tree with its manifest and returns the differences sorted by path: missing or
@@ -368,7 +367,7 @@ func Check(ctx context.Context, dir string, logs ...Log) ([]Difference, error) {
 	return slices.Compact(diffs), err
 }
 
-// names are the files that are meant.
+// names returns the names of the files that l.Name matches, which may hold a *.
 func (l *Log) names(dir string) (all []string, err error) {
 	if !strings.Contains(l.Name, "*") {
 		return []string{l.Name}, nil
@@ -386,8 +385,7 @@ func (l *Log) names(dir string) (all []string, err error) {
 	return all, err
 }
 
-// partState tells whether a part is what its record says: "" if so, else
-// missing or changed.
+// partState compares a part with its record, by length and hash: "" if it agrees, otherwise "missing" or "changed".
 func partState(d durable.FS, dir string, p PartRecord) (string, error) {
 	kind, err := partThere(d, dir, p)
 	if kind != "" || err != nil {
@@ -408,8 +406,7 @@ func partState(d durable.FS, dir string, p PartRecord) (string, error) {
 	return "", nil
 }
 
-// partThere is the same of what can be told without reading: whether the part is
-// there, and as long as it was.
+// partThere is partState without reading the file: by existence and length alone.
 func partThere(d durable.FS, dir string, p PartRecord) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(p.Path)) {
 		return "changed", nil // a record that leads out of the tree

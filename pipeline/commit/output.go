@@ -29,7 +29,7 @@ type Output struct {
 // An OutputError says that a run may not write to a place, because files of others or words of notes would be at risk.
 type OutputError struct {
 	Cause  string
-	Remedy string // what to do, as an order
+	Remedy string // what to do, in the imperative
 }
 
 func (e *OutputError) Error() string { return e.Cause + "; " + e.Remedy }
@@ -46,8 +46,8 @@ func (o Output) withDefaults() Output {
 	return o
 }
 
-// groupFS lets the group read what is made below a folder, whatever the umask.
-// Folders of runs keep their mode: nobody looks into what is half done.
+// groupFS is a file system that makes files and folders below root readable for the group, whatever the umask. Folders
+// of running work stay closed.
 type groupFS struct {
 	durable.FS
 	root string
@@ -172,8 +172,8 @@ func (o Output) Unfinished() (bool, error) {
 	return false, nil
 }
 
-// scheme is how the name of a store begins. filepath.Clean has taken one of the
-// two slashes.
+// scheme matches the beginning of an address such as s3://, of which filepath.Clean has left one slash. Such an output
+// is refused: trees are local folders.
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:/`)
 
 // Within reports whether the path inner is the folder outer or below it, after following symbolic links.
@@ -247,7 +247,8 @@ func (o *Output) isOutput(dir string) (bool, error) {
 	return strings.Contains(string(head), manifestFamily), errors.Join(err, f.Close())
 }
 
-// notThere: what may not be looked into is not ours.
+// notThere reports whether an error means that velum has nothing at a path: it does not exist, or may not be looked
+// into.
 func notThere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -278,7 +279,8 @@ func (o *Output) outputBelow(dir string) (string, error) {
 	return "", nil
 }
 
-// notOurs: what begins so is no part, and left alone.
+// notOurs reports whether velum leaves a file alone for its name: names of parts begin with neither a dot nor an
+// underscore.
 func notOurs(name string) bool { return name[0] == '.' || name[0] == '_' }
 
 // closed checks that nobody else can read a private tree that is there.
@@ -304,9 +306,8 @@ func (o *Output) closed() error {
 	return nil
 }
 
-// lent tells whether a folder is open to a group of ours and to nobody else, as
-// Kubernetes makes every folder of a volume with fsGroup: the group is that of
-// the pod.
+// lent reports whether a folder is open to a group of this process and to nobody else. Kubernetes makes every folder of
+// a volume with fsGroup so, and the group is that of the pod.
 func lent(mode fs.FileMode, group int) bool {
 	if mode&fs.ModeSetgid == 0 || mode.Perm()&0o007 != 0 {
 		return false
@@ -315,8 +316,8 @@ func lent(mode fs.FileMode, group int) bool {
 	return group == os.Getegid() || err == nil && slices.Contains(mine, group)
 }
 
-// owner checks that the private tree is not that of another output, which is
-// still there. A copy of both trees is an output of its own.
+// owner checks that the private tree does not belong to another output that still exists. When both trees were copied,
+// the copy is an output of its own.
 func (o *Output) owner() error {
 	at, err := readPlaces(o.FS, o.Private)
 	if err != nil {

@@ -51,7 +51,7 @@ type placedInput struct {
 	Bad    string   `json:"bad,omitempty"` // badKey of an input that could not be read
 }
 
-// A location is an absolute path. JSON knows no bytes that are not UTF-8.
+// A location is an absolute path. In JSON, bytes that are not UTF-8 are escaped.
 type location string
 
 // MarshalText implements encoding.TextMarshaler.
@@ -195,9 +195,9 @@ func readPlaces(d durable.FS, private string) (*places, error) {
 
 // An Input is a file from which an output was made.
 type Input struct {
-	Input string // as the private manifest calls it
-	Path  string // where it lay, links followed; "" if nobody knows
-	Root  string // of the archive that the name counts from; "" if nobody knows
+	Input string // name in the private manifest
+	Path  string // where the file was, links followed; "" if unknown
+	Root  string // folder of the archive that the name is relative to; "" if unknown
 }
 
 // Inputs lists the files from which an output was made, in the order of its manifest. The error is from reading the

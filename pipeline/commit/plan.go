@@ -67,7 +67,7 @@ type plannedUnit struct {
 	Rest    *rest         `json:"rest,omitempty"`
 }
 
-// plannedPlace is where an input lies: a file, or one that could not be read.
+// plannedPlace says in plan.json where an input lies: a file with its unit, or a file that could not be read.
 type plannedPlace struct {
 	At     location `json:"at"`
 	Unit   string   `json:"unit,omitempty"`
@@ -284,7 +284,7 @@ func (p *plannedUnit) unit() (Unit, bool) {
 	return u, true
 }
 
-// unhex reads as many bytes as to has.
+// unhex decodes hexadecimal digits into to, and reports whether they fill it exactly.
 func unhex(to []byte, digits string) bool {
 	data, err := hex.DecodeString(digits)
 	return err == nil && copy(to, data) == len(to) && len(data) == len(to)
@@ -334,7 +334,8 @@ func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
 	return p.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, p.o.Attempt), todo, line)
 }
 
-// missing names the shares that have not done their units, as the journals count them.
+// missing returns an error that names the shares with unfinished units. How many shares there are it takes from the
+// names of the journals.
 func (p *Prepared) missing(todo []int) error {
 	entries, err := p.fs.ReadDir(runDir(p.out.Private, p.id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -31,20 +31,20 @@ type Prepared struct {
 	made durable.Folders
 
 	held    []io.Closer     // the locks
-	turns   []*durable.Turn // of both trees; nil: a share is done, see scratch
-	unended bool            // a run before did not come to its end
-	died    bool            // it may have taken parts away and not synced their folders
-	ended   bool            // this one came to its end
+	turns   []*durable.Turn // the right to write in both trees; nil: this process does a share, see scratch
+	unended bool            // an earlier run was not completed
+	died    bool            // an earlier run may have removed parts without syncing their folders
+	ended   bool            // this run was completed
 
-	listed [2]*Manifest // of each tree, as the last commits left them; nil: none
-	old    *Manifest    // of both; nil: none
+	listed [2]*Manifest // manifest of each tree, as the last commits left them; nil: none
+	old    *Manifest    // manifest of both trees together; nil: none
 
 	committed map[string]*UnitRecord // units of old, by name
 	growth    *growth
-	kept      []UnitRecord // what the plan does not have and stays
-	rests     []Unit       // what is left of units of which the plan has nothing
+	kept      []UnitRecord // units that the plan does not have and that stay
+	rests     []Unit       // new units for what is left of units of which the plan has no file
 	keptBad   []BadInput
-	mixed     bool // some of it has ids by another key
+	mixed     bool // some of the kept units have ids made with another key
 
 	joined  bool   // the plan was made by another process
 	planned []bool // units that were done when the plan was made
@@ -56,7 +56,7 @@ type Prepared struct {
 	records []*UnitRecord
 	result  Result
 
-	starts map[string]int // at which a note of a unit took too long, by the unit's name
+	starts map[string]int // by unit: number of starts at which a note took too long
 }
 
 // Prepare locks the trees for a plan, determines which units are done already, and removes the temporary files of
@@ -76,8 +76,7 @@ func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
 	return r, nil
 }
 
-// newPrepared has a plan of its own: units may get other names beside what is
-// in the trees already.
+// newPrepared returns a Prepared with a copy of the plan, since Prepare may rename units.
 func newPrepared(plan *Plan, out Output, o UnitOptions) *Prepared {
 	out = out.withDefaults()
 	mine := *plan
@@ -151,8 +150,7 @@ func (r *Prepared) lock() error {
 	return nil
 }
 
-// touch notes that the trees are about to change. From the first change until
-// the commit there is no _SUCCESS.
+// touch removes _SUCCESS from both trees before the first change to them. The commit writes it again.
 func (r *Prepared) touch() error {
 	r.touching.Lock()
 	defer r.touching.Unlock()
@@ -297,10 +295,9 @@ func (r *Prepared) lastCommit() (*Manifest, error) {
 	return committed(r.listed[0], r.listed[1]), nil
 }
 
-// rollForward ends what a start began that was killed between the manifests:
-// the one of the private tree is of a run that the other one does not know
-// yet, and the run directory has the other one's next (see pending). Without
-// it a run of another plan would find trees that do not fit together.
+// rollForward completes a commit that was killed after it had replaced the private manifest and before the public one:
+// the public one that is due lies in the run's directory (see pending). Otherwise the next run would find two trees
+// that do not fit together.
 func (r *Prepared) rollForward() error {
 	runs, err := r.runs(r.out.Dir)
 	if err != nil {
@@ -334,8 +331,8 @@ func (r *Prepared) rollForward() error {
 	return nil
 }
 
-// journalsOf adds what the journals of a run directory hold: one for each Do.
-// Equal records merge, and one that was read goes before one that was not.
+// journalsOf adds the records of all journals of a run directory to known. There is one journal for each call of Do.
+// When a unit was recorded twice, the record without read errors counts.
 func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 	entries, err := r.fs.ReadDir(runDir(r.out.Private, run))
 	if err != nil {
@@ -363,9 +360,8 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 	return nil
 }
 
-// adopt takes over unit i if it is known and all its parts are sound. One that
-// the system could not read, or that has a note that took too long, is tried
-// again, unless unread says that it counts as done.
+// adopt marks unit i as done if it is known and all its parts are sound. A unit whose input could not be read, or with
+// a note that took too long, is tried again, unless unread is true.
 func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]
@@ -431,7 +427,7 @@ func (r *Prepared) sweep() error {
 	return nil
 }
 
-// both are the trees by what a part record says of them, in the order of roots.
+// both lists the two trees by the value of PartRecord.Private, in the order of Prepared.roots: public, private.
 var both = [2]bool{false, true}
 
 func tree(private bool) int {

@@ -37,7 +37,7 @@ const (
 	mostShared   = 4 << 20 // bytes of files that share a unit: a second of work, which is what a crash loses
 )
 
-// rest is the members of a committed unit that stay when others go.
+// rest says which files of a committed shared unit stay when other files of it go.
 type rest struct {
 	Of   string         `json:"of"` // name of the unit
 	Keep []memberRecord `json:"keep"`
@@ -50,7 +50,7 @@ func (x *rest) name(to io.Writer) {
 	}
 }
 
-// stays tells whether the note of a row of the unit is one of the rest.
+// stays reports whether a row of the unit belongs to a file that stays.
 func (x *rest) stays(row int64) bool {
 	i, found := slices.BinarySearchFunc(x.Keep, row, func(m memberRecord, row int64) int { return cmp.Compare(m.First, row) })
 	return found || i > 0 && row < x.Keep[i-1].First+x.Keep[i-1].Rows
@@ -67,7 +67,7 @@ func (x *rest) unit(of *UnitRecord) Unit {
 	return u
 }
 
-// folderOf is where the parts of a unit stand below masked/ and so on.
+// folderOf returns the folder of a unit's parts, relative to masked/ and the other folders of a tree.
 func folderOf(u *UnitRecord) string {
 	if len(u.Parts) == 0 {
 		return ""
@@ -76,8 +76,8 @@ func folderOf(u *UnitRecord) string {
 	return folder
 }
 
-// A rester makes the parts of what is left of a unit, and counts it: of has the
-// parts of the whole, open opens them, stays tells which rows are left.
+// A rester copies those rows of a committed unit's parts that stay, and counts them. of is the committed unit, open
+// opens its parts, stays says which rows stay.
 type rester func(parts *Parts, of *UnitRecord, open func(PartRecord) (durable.File, error), stays func(row int64) bool) (Counts, error)
 
 // sharing settles which files share units.
@@ -163,7 +163,7 @@ func (s *sharing) committed(u *UnitRecord) error {
 	return nil
 }
 
-// away notes where a file lies that is not given and stays.
+// away records the location of an earlier file that is not given now and stays in the output.
 func (s *sharing) away(f *UnitRecord) {
 	at := s.growth.old.unit[f.Name]
 	s.growth.now.unit[f.Name] = at
@@ -196,8 +196,8 @@ type bundle struct {
 	shelf bool // their folders are several
 }
 
-// bundles are those of each folder; what is left of folders that have few goes to the
-// folder above that says when the notes were written, or to that of the archive.
+// bundles groups small files by their folder. Files of folders with too few of them are grouped by the folder above
+// that names a period (a month, say), or otherwise by that of the archive.
 func bundles(units []Unit, taken []bool) (all []bundle) {
 	left := make([]bool, len(units))
 	for i := range units {
@@ -233,7 +233,7 @@ func bundles(units []Unit, taken []bool) (all []bundle) {
 	return all
 }
 
-// cut cuts files into bundles. One that would stand alone is none.
+// cut divides files into bundles within the limits of number and size. A single file that is left over makes no bundle.
 func cut(units []Unit, files []int) (all [][]int) {
 	for len(files) > 0 {
 		n, bytes := 0, int64(0)
@@ -279,9 +279,9 @@ func (p *Plan) members(u *Unit) (all []memberRecord) {
 	return all
 }
 
-// damaged tells whether parts of an earlier unit are not what they were. Those of the
-// last commit may be taken by their length, and so are those of a plan at hand: each was
-// synced and read again before its line. What a start did that ended before its commit is read.
+// damaged returns an error if parts of an earlier unit are not what their records say. Parts of the last commit are
+// checked as the options say. Those of this plan are checked by length: each was synced and re-read before it was
+// journaled. Those of a run that ended before its commit are read.
 func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
 	switch {
 	case r.committed[u.Name] == u:
@@ -307,12 +307,14 @@ func (r *Prepared) unlike(u *UnitRecord, state func(durable.FS, string, PartReco
 	return nil, nil
 }
 
-// whole is the unit that a rest is of. Once a commit has begun it may be gone, and with it the work.
+// whole returns the committed unit that a rest is made from. If a commit has begun since, the unit may be gone; then
+// the record has its name alone.
 func (r *Prepared) whole(x *rest) *UnitRecord {
 	return cmp.Or(r.committed[x.Of], &UnitRecord{Name: x.Of})
 }
 
-// elsewhere is a unit that stays, as the next manifest has it.
+// elsewhere returns the record of a unit that stays, as the next manifest lists it: with the configuration and model it
+// was made with where these differ from those of this run.
 func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
 	mine := *u
 	mine.Config = unless(cmp.Or(u.Config, r.old.Config), hex.EncodeToString(r.plan.Config[:]))

@@ -6,8 +6,8 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// takeTurns takes the turns of both trees. Of two who begin at once one may have that of
-// one tree and one that of the other: who does not have both any more begins nothing.
+// takeTurns takes the right to write (durable.TakeTurn) in both trees. When two processes begin at once, each may get
+// one tree: a process that does not hold both any more stops before it begins.
 func (p *Prepared) takeTurns() error {
 	for _, root := range p.roots() {
 		t, err := durable.TakeTurn(p.fs, root, "turn-"+p.o.Attempt)
@@ -32,8 +32,8 @@ func (p *Prepared) scratch(private bool) string {
 	return p.turns[tree(private)].Path("")
 }
 
-// lost says who has the trees, or what became of the plan, if err is that something is not
-// there since this process has them no more.
+// lost explains err if it says that a file is gone because another process took over the trees or the plan was
+// finished: it returns an error that says so. Other errors are returned unchanged.
 func (p *Prepared) lost(err error) error {
 	if !durable.Gone(err) {
 		return err

@@ -28,22 +28,22 @@ type Unit struct {
 	Input   string   `json:"-"`                 // path of the input file
 	Source  string   `json:"source,omitempty"`  // its path below the archive, which the private manifest names; "" means Input
 	Folder  string   `json:"folder,omitempty"`  // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
-	SHA256  [32]byte `json:"-"`                 // of the whole input file
-	Copy    int      `json:"copy,omitempty"`    // tells files of one content in one folder apart, and files of one Source; Prepare sets it
+	SHA256  [32]byte `json:"-"`                 // hash of the whole input file
+	Copy    int      `json:"copy,omitempty"`    // distinguishes files with one content in one folder or one Source; Prepare sets it
 	From    int64    `json:"from,omitempty"`    // row groups, or bytes, [From, To)
 	To      int64    `json:"to,omitempty"`      // the same
 	First   int64    `json:"first,omitempty"`   // row of the first note in the file
 	Rows    int64    `json:"rows"`              // notes, as the file's footer or the planner's count has it
-	Without string   `json:"without,omitempty"` // digest of the rows that are left out since somebody objects; "": none
-	Small   int64    `json:"-"`                 // bytes of a file that may share its unit with others; 0: it may not
-	Shelf   *string  `json:"-"`                 // folder in which it may share one with files of other folders; nil: its own alone
-	Placed  bool     `json:"-"`                 // the ids of its notes say where the file lies: the same content in another place is other notes
+	Without string   `json:"without,omitempty"` // hash of the rows that are left out because somebody objects; "": none
+	Small   int64    `json:"-"`                 // size of a file that may share its unit with others; 0: it may not
+	Shelf   *string  `json:"-"`                 // folder in which files of several folders may share a unit; nil: only those of its own folder
+	Placed  bool     `json:"-"`                 // the ids of its notes contain the file's path: the same content elsewhere is other notes
 
 	Members []Unit `json:"-"` // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
 
 	names label       // Prepare gives them
-	again *UnitRecord // the unit is that of an earlier run
-	rest  *rest       // what is left of one
+	again *UnitRecord // record of an earlier run, if the unit is one of that run
+	rest  *rest       // what is left of an earlier unit, if this unit is made from that
 }
 
 // Plan lists the units that a run is to do.
@@ -53,10 +53,10 @@ type Plan struct {
 	Model     [32]byte // hash of the model file
 	Key       string   // Key.ID
 	BadInputs []BadInput
-	Roots     []string // the files and folders that were looked through: what is gone from below them has vanished
+	Roots     []string // the files and folders that were scanned: a file below them that is gone counts as vanished
 
 	Mark func(*Unit) string // what the rows of a unit's parts are called by; nil: nothing
-	With json.RawMessage    // what plan.json has beside, for who joins: see Join
+	With json.RawMessage    // further data in plan.json for the processes that join: see Join
 }
 
 // BadInput is a file of the archive that was not read at all, because that failed or because it is of another kind than
@@ -66,8 +66,8 @@ type BadInput struct {
 	SHA256 string `json:"input_sha256,omitempty"`
 	Bytes  int64  `json:"bytes"`
 	Cause  string `json:"cause"`
-	Other  bool   `json:"other,omitempty"` // it is of another kind than the archive
-	Known  bool   `json:"known,omitempty"` // and that is no fault: it holds no notes, or the options say what the archive is made of
+	Other  bool   `json:"other,omitempty"` // the file is of another kind than the archive
+	Known  bool   `json:"known,omitempty"` // and that is no fault: it holds no notes, or the options say what kind the archive is
 	Path   string `json:"-"`               // where the file is; "" if it is not there
 }
 
@@ -141,9 +141,9 @@ func (p *Plan) Planned() *Planned {
 // where the archive stands, so that equal archives have equal manifests.
 func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }
 
-// A label is what the parts of a unit are called by, whoever makes them: Prepare gives
-// each unit its own, and plan.json has them all. What a part says follows it, as a
-// digest, so that the part that the last commit lists stays as it is until the next one.
+// A label holds the names that the parts of a unit are made from. Prepare decides them, and plan.json carries them to
+// other processes. A digest of the content follows in the name of each part, so that a part of the last commit is not
+// overwritten before the next commit.
 type label struct {
 	Name    string `json:"name"`           // of the unit
 	Mark    string `json:"mark,omitempty"` // what its rows are called by
@@ -151,10 +151,10 @@ type label struct {
 	Private string `json:"private"`        // the same of private ones, which sort in the order of the input
 }
 
-// label returns the names of a unit. The public one is a function of what the parts
-// say and not of what they hide: the digest of the input would tell a hidden name to
-// whoever tries them all. The path of the input tells files apart; where folders have
-// opaque names, it would tell the month, and Plan.Mark does, which has a key there.
+// label returns the names of a unit. The public name must not depend on what the masked notes hide: with a digest of
+// the input, somebody could test guesses of a hidden name. It depends on the path of the input, which tells files
+// apart. Where the names of folders are made opaque the path would tell the month, so there the keyed Plan.Mark is used
+// instead.
 func (p *Plan) label(u *Unit) label {
 	l := label{Name: p.Name(u)}
 	if p.Mark != nil {
@@ -209,7 +209,7 @@ type Counts struct {
 	Masked      int64            `json:"masked"`
 	Quarantined int64            `json:"quarantined"`
 	Reasons     map[string]int64 `json:"reasons,omitempty"` // quarantined notes by reason
-	Tally       tally.Counts     `json:"tally,omitempty"`   // whatever else the sink counts: spans by category and the like
+	Tally       tally.Counts     `json:"tally,omitempty"`   // whatever else the sink counts, such as spans by category
 }
 
 // Add adds the counts of d to c.
@@ -256,7 +256,7 @@ type DamageError struct {
 
 func (e *DamageError) Error() string { return e.Path + ": " + e.where() }
 
-// where leaves the path out: it may name the month.
+// where describes the damage without the path, since that may name the month.
 func (e *DamageError) where() string {
 	s := e.Cause
 	if e.Column != "" {
@@ -271,12 +271,12 @@ func (e *DamageError) where() string {
 // PartRecord describes a file of an output tree.
 type PartRecord struct {
 	Kind    string `json:"kind"`              // masked, spans, candidates, quarantine, report...
-	Path    string `json:"path"`              // below its root, with slashes
+	Path    string `json:"path"`              // path within its tree, with slashes
 	Private bool   `json:"private,omitempty"` // it stands in the private tree
 	Rows    int64  `json:"rows"`
 	Bytes   int64  `json:"bytes"`
 	SHA256  string `json:"sha256"`
-	Digest  string `json:"digest,omitempty"` // of the rows, whatever the encoding
+	Digest  string `json:"digest,omitempty"` // digest of the rows, independent of their encoding
 }
 
 // Part is a file that is being written. Its writer sets Rows and Digest.
@@ -286,7 +286,7 @@ type Part struct {
 	Rows    int64
 	Digest  string
 
-	root string // where it will stand
+	root string // tree in which it will be
 	name string // path below root, with slashes
 	tmp  string
 	f    durable.File
@@ -336,7 +336,7 @@ func (p *Parts) create(kind, name string, private bool) (*Part, error) {
 	return part, nil
 }
 
-// discard gives up all parts that have not got their names.
+// discard removes all parts that have not been renamed to their final names.
 func (p *Parts) discard() error {
 	var errs []error
 	for _, part := range p.parts {

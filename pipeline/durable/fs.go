@@ -112,9 +112,8 @@ func MkdirAll(d FS, name string) error {
 	return d.SyncDir(above)
 }
 
-// syncAbove syncs a folder that may be somebody else's: one that may not be
-// read, or that stands on a file system that cannot be written or synced, does
-// not hold a name that a run of ours has just made.
+// syncAbove syncs a folder above a tree, and ignores that it may not be read, is read-only or cannot be synced: then
+// this run has not made a name in it.
 func syncAbove(d FS, name string) error {
 	err := d.SyncDir(name)
 	for _, foreign := range []error{fs.ErrPermission, syscall.EROFS, syscall.EINVAL, syscall.ENOTSUP} {

@@ -18,7 +18,7 @@ import (
 type Journal struct {
 	mu  sync.Mutex
 	f   File
-	bad error // what failed: nothing can stand behind a line that may be torn
+	bad error // first error: nothing may be written behind a line that may be torn
 }
 
 type journalHeader struct {

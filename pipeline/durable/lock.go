@@ -14,10 +14,10 @@ import (
 // Holder describes the process that holds a lock, for people to read. The lock itself belongs to the kernel and ends
 // with the process, so that nobody has to remove it by hand.
 type Holder struct {
-	Run   string    `json:"run"` // what it does
+	Run   string    `json:"run"` // what the process does
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
-	Boot  string    `json:"boot_id,omitempty"` // which start of the machine
+	Boot  string    `json:"boot_id,omitempty"` // boot id of the machine
 	Start time.Time `json:"start"`
 }
 

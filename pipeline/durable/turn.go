@@ -17,7 +17,7 @@ type Turn struct {
 	root string
 	dir  string // of this process
 
-	Died   bool // another had the turn and did not give it back: what it took away may not be synced
+	Died   bool // the process before had the turn and did not give it back: what it removed may not be synced
 	failed bool // the same of this one
 }
 

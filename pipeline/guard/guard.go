@@ -26,8 +26,8 @@ type Clock struct {
 	begin  time.Duration
 }
 
-// timedBytes is the length from which notes are timed. Reading the clock
-// costs some 0.3 us, a thousandth of what tagging so long a note does.
+// timedBytes is the length from which the time for a note is measured. Reading the clock takes about 0.3 µs, a
+// thousandth of the time for tagging such a note.
 const timedBytes = 16 << 10
 
 // Timed reports whether a note of that many bytes is timed.

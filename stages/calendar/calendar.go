@@ -36,8 +36,8 @@ var dateCategory = func() pipeline.Category {
 // Options holds the options of the stage. Packs are required.
 type Options struct {
 	Packs    []*rules.Pack
-	Date     pipeline.Category // what a network calls DATE is this here
-	Weekdays bool              // dates move by other than whole weeks: weekdays move with them
+	Date     pipeline.Category // category for what a network calls DATE
+	Weekdays bool              // dates are not moved by whole weeks, so weekdays move with them
 	Counts   *Counts           // may be nil
 	Workers  int               // 0 means 1
 }
@@ -56,9 +56,9 @@ type Counts struct {
 
 // Tally holds the counts of a unit.
 type Tally struct {
-	Hidden  int64 // words and phrases that were hidden, weekdays left out
+	Hidden  int64 // words and phrases that were hidden, without weekdays
 	Notes   int64 // notes that had one
-	Keeping int64 // notes that keep what may be one
+	Keeping int64 // notes in which something doubtful was kept
 }
 
 // add takes over the counts of a batch.

@@ -17,14 +17,14 @@ import (
 // Question is a note that a person could be asked to correct.
 type Question struct {
 	Record
-	Sketch uint64 // simhash of the words: notes of nearly the same words differ in few bits (Charikar 2002)
-	Shape  uint64 // hash of the tags, runs of one tag counted once
+	Sketch uint64 // simhash of the words: for notes with nearly the same words it differs in few bits (Charikar 2002)
+	Shape  uint64 // hash of the tags, where a run of one tag counts once
 }
 
 // Asking holds the options for choosing the notes that a person should correct.
 type Asking struct {
 	N      int
-	Random float64 // share that is drawn at random: what the model is sure of and wrong about
+	Random float64 // share that is drawn at random, to find what the model is certain of and wrong about
 	Seed   uint64
 	// Classes is the share of every class in the target, in the order of
 	// TagSet.Categories: those of one in a hundred and more are each asked

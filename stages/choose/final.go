@@ -12,7 +12,7 @@ import (
 // Target describes the selection set that is wanted.
 type Target struct {
 	K             int     // most notes
-	MinConfidence float64 // C_min, again: records below it are counted and left out
+	MinConfidence float64 // C_min once more: records below it are counted and left out
 	Floors        *Floors // C_min by class in place of MinConfidence; nil: one for all
 	// Shares is the wanted share of every class among the spans, in the
 	// order of TagSet.Categories, adding up to 1; nil wants none.
@@ -22,7 +22,7 @@ type Target struct {
 	Lengths []float64
 	// WithoutSpans is the wanted share of notes that hold no span.
 	WithoutSpans float64
-	Tolerance    float64 // of a share; 0 means 0.02
+	Tolerance    float64 // allowed deviation of a share; 0 means 0.02
 	// MaxKept bounds memory: at most about so many entries of 32 bytes are
 	// kept, and an eighth of it of different counts. 0 means 1,000,000. Up to
 	// it nothing is lost; above it, of notes with the same counts only the
@@ -113,7 +113,7 @@ func (t Target) checked() (Target, error) {
 // proportions they are exchangeable, so the surer is the better.
 type signature struct{ spans, lengths [MaxClasses]uint8 }
 
-// stratum is the candidates of one signature, at most pool.size of them.
+// stratum holds the surest candidates that have one signature, at most pool.size of them.
 type stratum struct {
 	signature
 	heap
@@ -210,7 +210,7 @@ func newStratum(key signature) *stratum {
 	return s
 }
 
-// close sorts the strata and their entries, the surest first.
+// close is called when all candidates were seen: it sorts the strata and their entries, the surest first.
 func (p *pool) close() {
 	if len(p.strata) > p.maxStrata() {
 		p.prune()
@@ -292,7 +292,7 @@ func (p *pool) attainable(n int) []float64 {
 	}
 }
 
-// all takes every candidate that was kept.
+// all returns a selection with every candidate that was kept, as numbers of notes by stratum.
 func (p *pool) all() []int {
 	take := make([]int, len(p.sorted))
 	for i, s := range p.sorted {
@@ -324,7 +324,7 @@ func (p *pool) sums(take []int) (t sums) {
 	return t
 }
 
-// distance returns the largest deviation of a share from the target.
+// distance returns how far the categories' shares of a selection are from the wanted ones: the largest difference.
 func (p *pool) distance(take []int) float64 { return p.off(p.sums(take)) }
 
 func (p *pool) off(t sums) float64 {

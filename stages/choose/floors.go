@@ -5,8 +5,8 @@ import "iter"
 // Floors holds the minimal confidence C_min by class. A single C_min selects the classes that are easy for a model:
 // dates at 0.999 and no person.
 type Floors struct {
-	Class   [MaxClasses]Confidence // of the least sure span of each class
-	Outside Confidence             // of a note without spans, and of what stands outside the spans of others
+	Class   [MaxClasses]Confidence // C_min for the least certain span of each class
+	Outside Confidence             // C_min for notes without spans, and for the text outside spans
 }
 
 // NewFloors returns, for each class, the lower of minConfidence and the given quantile of the confidences found: that

@@ -39,9 +39,9 @@ type Record struct {
 	Key
 	Confidence Confidence
 	Tokens     uint32
-	Hash       uint64            // of the note's id: breaks ties without favour
-	Spans      [MaxClasses]uint8 // spans a class
-	Lengths    [MaxClasses]uint8 // tokens in spans a class
+	Hash       uint64            // hash of the note's id, which breaks ties at random
+	Spans      [MaxClasses]uint8 // number of spans of each class
+	Lengths    [MaxClasses]uint8 // number of tokens in spans of each class
 	// Least is the confidence of the least sure span of each class that the
 	// note holds; 0 for the others.
 	Least [MaxClasses]Confidence
@@ -53,15 +53,15 @@ func (r *entry) surer(other *entry) int {
 	return cmp.Or(cmp.Compare(other.confidence, r.confidence), cmp.Compare(r.hash, other.hash), r.key.Compare(other.key))
 }
 
-// entry is a record whose counts stand elsewhere.
+// entry is a candidate in a heap. Its counts are those of its stratum.
 type entry struct {
 	key        Key
 	hash       uint64
 	confidence Confidence
 }
 
-// heap keeps the best entries of a stream: at most size of them, by an order
-// in which the best is smallest. The worst kept is on top.
+// heap keeps the best entries of a stream, at most size of them. order sorts the best first; the worst entry kept is at
+// index 0.
 type heap struct {
 	entries []entry
 	order   func(a, b *entry) int

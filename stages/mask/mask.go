@@ -29,18 +29,18 @@ type Options struct {
 	Default *Chain // for categories without an entry; nil means the placeholder
 
 	Key     *secret.Key // for operators that need one
-	Purpose string      // of the extract: another purpose, other replacements
+	Purpose string      // purpose of the extract: replacements differ between purposes
 
 	PatientColumn, DateColumn string       // names of columns of Batch.Extra; "": none
-	Times                     []TimeColumn // that are written: they move with the dates of their note
+	Times                     []TimeColumn // columns that are written and move with the dates of their note
 
-	Range *Range // of the archive, whose edges are trimmed; nil: nobody knows it
+	Range *Range // range of dates of the archive, whose edges are trimmed; nil: unknown
 
-	Dealt Dealt // values of other notes, for categories that are shuffled; nil: there are none
+	Dealt Dealt // values of other notes, for categories that are shuffled; nil: none
 
-	Names *surrogate.Names // that surrogates are drawn from; nil: those of velum
+	Names *surrogate.Names // names that surrogates are drawn from; nil: velum's own
 
-	Lift []pipeline.Category // whose values go into columns (Batch.Lifted) and leave a placeholder in the text
+	Lift []pipeline.Category // categories whose values go into columns (Batch.Lifted) and leave a placeholder in the text
 
 	Counts  *Counts // may be nil
 	Workers int     // 0 means 1
@@ -72,8 +72,8 @@ type Masker struct {
 	o         Options
 	operators [][]Operator // by category: its chain
 	beginners []beginner
-	mover     *shift  // moves the columns of dates; nil: nobody does
-	counts    []int64 // by category and place in its chain, the placeholder behind the last
+	mover     *shift  // moves the columns of dates; nil: they stay
+	counts    []int64 // by category and position in its chain, the placeholder last
 	note      Note
 	lift      []int            // by category: which of o.Lift it is, from 1
 	lifted    [][]byte         // by category that is lifted: what stands for its first value in the note at hand
@@ -297,8 +297,8 @@ type Counts struct {
 // Use is an operator applied to a category.
 type Use struct {
 	Category pipeline.Category
-	Operator string // its name; "placeholder" also behind a chain that could not
-	Fallback bool   // an operator before it could not
+	Operator string // name of the operator; "placeholder" also when no operator of the chain could replace the value
+	Fallback bool   // an earlier operator of the chain could not replace the value
 }
 
 // Take returns the counts so far and sets them to zero.

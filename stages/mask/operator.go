@@ -16,27 +16,27 @@ type Operator interface {
 	Replace(dst []byte, n *Note, v Value) (out []byte, ok bool)
 }
 
-// A beginner looks at a note before its first value is replaced.
+// A beginner is an operator that must see a note before its first value is replaced.
 type beginner interface{ begin(n *Note) }
 
 // Value is a span that an operator replaces.
 type Value struct {
-	Words    []byte // as they stand in the note
+	Words    []byte // the value as it is written in the note
 	Category pipeline.Category
-	Span     int // which of the note's spans it is
+	Span     int // index among the note's spans
 }
 
 // Note holds what an operator may know of the note that contains a value. It is valid until the next note.
 type Note struct {
 	Row      int64  // in its file
-	ID       []byte // as it may be written; empty if ids are dropped
+	ID       []byte // the id as it may be written; empty if ids are dropped
 	Patient  []byte // key of package patientid; empty: there is no such column, or it is null
 	Day      int32  // of the note, days since 1970-01-01, if Dated
 	Dated    bool
 	Language pipeline.Language
 	Text     []byte
 	Spans    []pipeline.Span
-	Avoid    []byte // folded words of people who are known, a blank behind each: no surrogate may be one
+	Avoid    []byte // folded words of known people's names, each followed by a blank: no surrogate may be one of them
 
 	stream *Stream // nil without a key
 	digits []byte  // of a patient's number
@@ -66,7 +66,7 @@ func (m *Masker) read(b *pipeline.Batch, i int) {
 	m.who(b, i)
 }
 
-// who says whose note i of the batch is, and of which day.
+// who sets the patient and the date of m.note from the columns of note i.
 func (m *Masker) who(b *pipeline.Batch, i int) {
 	n := &m.note
 	n.Patient = nil

@@ -37,7 +37,7 @@ func placeholderOf(c pipeline.Category) []byte {
 	return all[c]
 }
 
-// stateless is an operator that keeps nothing.
+// stateless makes an operator of a function that needs no state between values.
 type stateless func(dst []byte, v Value) []byte
 
 func (f stateless) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) { return f(dst, v), true }

@@ -20,22 +20,22 @@ type Chain struct {
 	keyed bool
 	keeps bool
 	moves string
-	edge  int  // days at the edges of an archive that are trimmed
-	days  bool // it moves dates by other than whole weeks
-	likes bool // it writes what looks like a value
+	edge  int  // number of days at both ends of the archive that are trimmed
+	days  bool // it moves dates by other amounts than whole weeks
+	likes bool // it writes text that looks like a real value
 	dated bool
 
 	shuffles bool
 	strategy string
-	patients bool // it moves dates, or draws surrogates, by patient
-	alone    bool // no column names patients: each note stands alone
+	patients bool // it moves dates or draws surrogates by patient
+	alone    bool // no column names patients: each note is treated by itself
 }
 
 // A PolicyError describes a mistake in a chain.
 type PolicyError struct {
 	Message string
-	Word    string   // the word that is unknown; "" if it is another mistake
-	Known   []string // what could stand there
+	Word    string   // the unknown word; "" for other mistakes
+	Known   []string // the words that are allowed there
 }
 
 func (e *PolicyError) Error() string { return e.Message }
@@ -179,8 +179,8 @@ func Describe() [][2]string {
 	return lines
 }
 
-// settings are the options of an operator in a policy. A constructor asks for
-// those that it knows; what nobody asked for is unknown.
+// settings are the options of an operator in a policy. The constructor of the operator asks for each option that it
+// knows; an option that was never asked for is an error.
 type settings struct {
 	operator string
 	given    map[string]string

@@ -41,8 +41,7 @@ func ReadChain(text string, alone bool, read func(path string) ([]byte, error)) 
 	return parseChain(text, alone)
 }
 
-// withLists returns a chain with the values of its files, one a line, in place of
-// their names.
+// withLists returns a chain in which the names of files are replaced by the values in them, one a line.
 func withLists(text string, read func(path string) ([]byte, error)) (string, error) {
 	if !strings.Contains(text, "file=") {
 		return text, nil

@@ -48,8 +48,8 @@ func (o *shuffled) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	return out, ok
 }
 
-// A hand is the cards of a note: the different values of categories that are
-// shuffled, in the order in which they first come.
+// A hand holds the values of a note that are exchanged for those of other notes (its cards): each different value of a
+// shuffled category once, in order of first occurrence.
 type hand struct {
 	shuffles []bool  // by category
 	of       []int32 // by span: its card, -1 for none
@@ -110,8 +110,7 @@ func (h *hand) read(text []byte, spans []pipeline.Span) {
 
 func (h *hand) wordsOf(k int) []byte { return h.words[h.ends[2*k]:h.ends[2*k+1]] }
 
-// before returns the card of an earlier span with the value of span k; -1 if there
-// is none.
+// before returns the card of an earlier span with the same category and value as span k, or -1.
 func (h *hand) before(spans []pipeline.Span, k int) int32 {
 	words := h.wordsOf(k)
 	for j := range k {

@@ -65,8 +65,8 @@ type surrogates struct {
 	places    []byte // of the note, one a line
 }
 
-// mention is how often a value of the note has come, and in which stretch it
-// is.
+// mention counts how often a value has occurred in the note so far. For the strategy markov, stretch is the number of
+// the run of mentions with one surrogate.
 type mention struct {
 	start, end int32 // in words
 	times      uint32
@@ -92,9 +92,9 @@ func (s *surrogates) begin(n *Note) {
 	}
 }
 
-// appendTelling appends the words of a value that no surrogate may have. María and
-// José may come again where they are a part: half of all pairs of given names have
-// one, so without them a pair would nearly always be an original.
+// appendTelling appends the words of a value that its surrogate must not contain. María and José are left out of longer
+// names: half of all pairs of given names have one of them, so if no surrogate repeated them, a pair that does would
+// nearly always be an original.
 func appendTelling(dst, value []byte) []byte {
 	start := len(dst)
 	dst = appendWords(dst, value)
@@ -156,8 +156,8 @@ const (
 	staffOfOne    = 25
 )
 
-// fate draws, by its last word, whether a value has one surrogate wherever it stands,
-// and who owns that.
+// fate decides by the last word of a value whether it has one surrogate at all places, and in which scope that
+// surrogate is drawn.
 func (s *surrogates) fate(v Value) (owner Scope, same bool) {
 	start := len(s.words)
 	s.words = appendWords(s.words, v.Words)
@@ -195,8 +195,8 @@ func (s *surrogates) run(k int) []byte {
 	return s.note.Text[spans[first].Start:spans[last].End]
 }
 
-// ownerOf returns whose stand-ins a value chooses among: patients and those around
-// them have their own, staff and places are those of the house.
+// ownerOf returns the scope in which surrogates of a value are drawn: the patient for patients and relatives, the whole
+// archive for staff and places.
 func (s *surrogates) ownerOf(v Value) Scope {
 	if s.scope == PatientScope && (v.Category.Kind() == pipeline.PlaceKind || s.isStaff(v)) {
 		return ArchiveScope
@@ -234,21 +234,20 @@ const longestTitle = 12
 // staffTitles stand before the names of those who work there, folded.
 var staffTitles = locale.Words("staff title")
 
-// steep is how fast homes get rare: the first stands in a fifth of the notes, half have one beyond the tenth. With 0.8 the first
-// had two of five, and who learned from such notes knew its hospital by heart and a ninth less of the places that others name.
+// steep sets how fast the frequency of home towns falls: the first stands in a fifth of the notes, and half of the
+// notes have one beyond the tenth. With 0.8 the first stood in two of five notes, and a tagger trained on such notes
+// found a ninth fewer of the places in notes of other hospitals.
 const steep = 0.3
 
-// choose draws which home a note has: k or a later one with probability
-// (k+1)^-steep. However many notes there are, some homes come in a large part of
-// them and about half of all have one that comes but once or twice.
+// choose draws the number of the home town of a note: k or higher with probability (k+1)^-steep. However many notes
+// there are, some homes stand in many of them, and about half of all homes in one or two.
 func (s *surrogates) choose(what []byte) uint64 {
 	u := s.note.Draw(NoteScope, "surrogate choice", what).Float64()
 	return uint64(min(math.Pow(u, -1/steep), 1<<40))
 }
 
-// walk goes one mention further with a value and returns its stretch: the words of
-// the value and how often it has changed. Values that share a word, Ana García and
-// García, walk together.
+// walk counts a mention of a value and returns the key of its surrogate: the words of the value and the number of its
+// stretch. Values of which one contains all words of the other, Ana García and García, are counted together.
 func (s *surrogates) walk(v Value) []byte {
 	start := len(s.words)
 	s.words = appendWords(s.words, v.Words)
@@ -274,7 +273,7 @@ func (s *surrogates) walk(v Value) []byte {
 	return s.key
 }
 
-// step goes one mention further: it may begin another stretch.
+// step counts a mention and begins a new stretch with probability one half.
 func (s *surrogates) step(m *mention) {
 	m.times++
 	s.key = binary.LittleEndian.AppendUint32(s.key[:0], m.times)

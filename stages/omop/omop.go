@@ -25,7 +25,7 @@ const (
 	moment                        = "note_datetime"
 )
 
-// order are the columns of NOTE, in the order of the specification.
+// order lists the columns of the table NOTE in the order of the OMOP specification.
 var order = []string{ID, Patient, Day, moment, "note_type_concept_id", "note_class_concept_id", title, Text, "encoding_concept_id", "language_concept_id",
 	"provider_id", "visit_occurrence_id", "visit_detail_id", source, "note_event_id", "note_event_field_concept_id"}
 
@@ -52,10 +52,10 @@ type Options struct {
 	System   string      // nlp_system: velum, its version and model
 	Key      *secret.Key // nil: ids stay
 	Refuse   IDRefusal
-	Imitated []pipeline.Category // of which nobody is told where they stand
-	Times    map[string]int64    // columns of dates and times: how much a day is in their unit
-	Years    bool                // of dates the year stays alone
-	Moved    bool                // dates were moved, but for those that are text
+	Imitated []pipeline.Category // categories of which no places may be told
+	Times    map[string]int64    // columns of dates and times: the length of a day in their unit
+	Years    bool                // only the year of dates stays
+	Moved    bool                // dates were moved, except in columns of text
 }
 
 // IDRefusal makes the error for an id that the tables cannot hold, by the row of the unit and its column.
@@ -184,8 +184,7 @@ func (t *Tables) id(id []byte, column string) ([]byte, bool) {
 	return id, err == nil
 }
 
-// around is how many characters of masked text stand on either side of a span in its
-// snippet.
+// around is the number of characters of masked text on either side of a span in NOTE_NLP's snippet.
 const around = 60
 
 // EachSpan calls do for every span of note i that may be published, with the values of its row in NOTE_NLP. Row ids

@@ -32,7 +32,7 @@ const (
 type Options struct {
 	Packs   []*rules.Pack
 	Do      string  // Review, Generalize or Hold
-	Alone   float64 // the sum of scores from which a note stands alone: see rarity.Alone
+	Alone   float64 // sum of scores from which a note counts as singling somebody out, see rarity.Alone
 	Workers int     // 0 means 1
 }
 
@@ -47,7 +47,7 @@ func New(o Options) pipeline.Step {
 	}}
 }
 
-// seldom is the score of what is true of one person in a thousand.
+// seldom is the score for something that is true of about one person in a thousand.
 const seldom = 0.3
 
 // worker is the scratch space of one goroutine.
@@ -60,7 +60,7 @@ type worker struct {
 	spans    pipeline.List[pipeline.Span] // of the batch, with what was found
 }
 
-// none is the category of networks that find what only reads like something rare.
+// none is the category by which a network marks what reads like something rare and is not: it is dropped.
 var none = func() pipeline.Category {
 	c, err := pipeline.ParseCategory("MISC")
 	if err != nil {
@@ -144,5 +144,5 @@ func (w *worker) pieces(f pipeline.Span, text []byte, spans []pipeline.Span) {
 	}
 }
 
-// sign tells of what there is nothing to hide.
+// sign reports whether a character is neither letter nor digit, so that it alone needs no masking.
 func sign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

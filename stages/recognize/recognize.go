@@ -22,7 +22,7 @@ import (
 // Options holds the options of the stage. PatientColumn is required.
 type Options struct {
 	People        *people.Table    // nil: nobody is known
-	Excluded      []*patientid.Set // of patients who object; with any, notes of nobody are left out too
+	Excluded      []*patientid.Set // patients who object; if there are any, notes without a patient are left out too
 	PatientColumn string           // of Batch.Extra; a document names its patient itself, if there is no such column
 	Source        string           // column of Batch.Extra with the documents that notes stand in, if they are no cells of a table; "": fields are not looked at
 	Document      document.Options // how these are taken apart
@@ -117,8 +117,8 @@ func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 	return nil
 }
 
-// given adds what others have found in note i. A note with a span that cannot be named is held
-// back: its text would go out as if nobody had said so.
+// given adds the spans that came with note i as known persons. If the label set has no category for one, the note is
+// quarantined: its text would leave unmasked otherwise.
 func (w *worker) given(b *pipeline.Batch, i int) {
 	if b.Given.Len() == 0 {
 		return
@@ -158,7 +158,7 @@ func (w *worker) avoid(word []byte) {
 	w.batch.Avoid.Data = append(append(w.batch.Avoid.Data, word...), ' ')
 }
 
-// categories are those of a label set by what was found.
+// categories holds the category that the label set has for each kind of find.
 type categories struct {
 	name  [3]pipeline.Category // by role
 	id    [3]pipeline.Category
@@ -202,7 +202,7 @@ func (c *categories) field(kind document.Kind) pipeline.Category {
 	return c.id[people.IsPatient]
 }
 
-// categoriesOf takes the first name of each row that the label set has.
+// categoriesOf chooses for each kind of find the first of some names that the label set has.
 func categoriesOf(set *pipeline.LabelSet) (c categories) {
 	c.name = [3]pipeline.Category{
 		set.First("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER", "NAME"),

@@ -61,7 +61,7 @@ func (p *phrases) find(words []word, i int, stop int32) (end int, value int32) {
 	return end, value
 }
 
-// mostKept is how many phrases a map has at the most that is used again.
+// mostKept is the largest number of phrases for which a map is kept for the next note.
 const mostKept = 64
 
 func (p *phrases) reset() {
@@ -76,7 +76,7 @@ func (p *phrases) reset() {
 	p.longest = 0
 }
 
-// always adds candidates for the phrases of the always-mask list.
+// addAlways adds candidates for the phrases of the always-mask list.
 func (w *worker) addAlways() {
 	w.foldAll()
 	for i := 0; i < len(w.words); i++ {

@@ -13,15 +13,15 @@ import (
 // Options holds the options of the stage. Labels is required; Defaults returns a useful set.
 type Options struct {
 	Labels     string             // label set of the spans: primary-care, meddocan...
-	Categories map[string]string  // category of label set "pattern" to one of Labels; those left out are dropped
-	MinScore   map[string]float32 // by pattern category: below it a match without a right check digit is dropped
-	Always     []Entry            // phrases that are masked wherever they stand
+	Categories map[string]string  // for each pattern category the one of Labels; those left out are dropped
+	MinScore   map[string]float32 // by pattern category: matches below are dropped, unless their check digit is right
+	Always     []Entry            // phrases that are masked wherever they occur
 	Never      []string           // phrases that a model may not mask
-	Repeat     []string           // categories whose values are masked at their other places
-	RepeatPart []string           // categories whose values' single words are, too
-	Rules      map[string]bool    // switches for rules, see Rules; those left out are off
+	Repeat     []string           // categories whose values are masked wherever else they occur
+	RepeatPart []string           // categories for which the same is done with each word of a value
+	Rules      map[string]bool    // which rules are on, see Rules; those left out are off
 
-	Words networks.Words `yaml:"-"` // lists that rules go by, all of them: those of configs, as the house has changed them
+	Words networks.Words `yaml:"-"` // the word lists that rules use, all of them: those of configs with the user's changes
 
 	Packs []*networks.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
 
@@ -29,7 +29,7 @@ type Options struct {
 	Workers  int      `yaml:"-"`
 	Counts   *Counts  `yaml:"-"` // nil: not counted
 
-	Trace Trace `yaml:"-"` // with one worker, and not in a run; nil: nobody looks
+	Trace Trace `yaml:"-"` // for one worker and not for runs; nil: nobody looks
 }
 
 // Trace is called with the spans of each note after each step that may change them, for explanations.
@@ -50,7 +50,7 @@ type Lexicon interface {
 type Lexicons struct {
 	GivenNames Lexicon
 	Surnames   Lexicon
-	Common     Lexicon        // words of the language that are no repeat of a name
+	Common     Lexicon        // common words, which are never masked as a repeated part of a name
 	Never      []NamedLexicon // eponyms, drugs: added to the never list
 }
 
@@ -60,8 +60,7 @@ type NamedLexicon struct {
 	Lexicon
 }
 
-// origin is who proposed a candidate, the better one first. It is finer than
-// pipeline.SpanSource.
+// origin is what proposed a candidate. Lower values win. It distinguishes more than pipeline.SpanSource.
 type origin uint8
 
 const (
@@ -79,7 +78,7 @@ var sourceOf = [...]pipeline.SpanSource{
 	byModel: pipeline.FromModel, byPattern: pipeline.FromPattern, byRule: pipeline.FromRule,
 }
 
-// formed are the categories of patterns that go before the model.
+// formed lists the pattern categories whose finds win against the model's.
 var formed = []string{"EMAIL", "IBAN", "URL"}
 
 // ofPattern returns the origin of what a pattern finds.
@@ -226,7 +225,7 @@ func compile(o Options) (*plan, error) {
 	)
 }
 
-// firstOf returns the first error.
+// firstOf runs checks until one returns an error, and returns that.
 func firstOf(checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -236,8 +235,8 @@ func firstOf(checks ...func() error) error {
 	return nil
 }
 
-// packs: what their networks find is of the label set, or of the set of patterns and
-// mapped into it.
+// packs checks that every category of the packs' networks is in the label set, directly or as a pattern category that
+// is mapped into it.
 func (p *plan) packs() error {
 	set, err := pipeline.Labels(p.Labels)
 	if err != nil {
@@ -284,8 +283,7 @@ func (p *plan) patterns() error {
 	return nil
 }
 
-// replaced switches off the rules in whose place a network of the house stands,
-// by its name.
+// replaced switches off each rule for which a pack has a network of the same name.
 func (p *plan) replaced() error {
 	for _, pack := range p.Packs {
 		for _, name := range pack.Networks() {

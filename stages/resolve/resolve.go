@@ -56,7 +56,7 @@ type Tally struct {
 	Always     []int64 // uses of each entry of the always list
 	Never      []int64 // model spans dropped for each entry of the never list
 	NeverLists []int64 // model spans dropped for each lexicon
-	Rules      []int64 // what each rule did, in the order of RuleNames
+	Rules      []int64 // how often each rule did something, in the order of RuleNames
 	Low        int64   // matches below the minimum score
 }
 
@@ -250,14 +250,14 @@ func (w *worker) cutWords() {
 	}
 }
 
-// certain tells whether a table of known people or a list of the house gave a
-// span: no rule makes it smaller.
+// certain reports whether a span is from a table of known people or from the always-mask list. No rule makes such a
+// span smaller.
 func certain(s *pipeline.Span) bool {
 	return s.Source == pipeline.FromKnown || s.Source == pipeline.FromList
 }
 
-// coverAgain masks what rules have left of spans of which every character is masked that
-// is no blank: those of known people, and untyped ones.
+// coverAgain masks the parts of known people's and of untyped spans that rules have uncovered: every character of these
+// except blanks must be masked.
 func (w *worker) coverAgain(all []pipeline.Span) {
 	found, first := len(w.spans), 0
 	for _, k := range all {
@@ -280,7 +280,7 @@ func (w *worker) coverAgain(all []pipeline.Span) {
 	}
 }
 
-// known returns the places of known people.
+// known returns the spans of known people in the current note.
 func (w *worker) known() []pipeline.Span {
 	if w.batch.Known.Len() != w.batch.Len() {
 		return nil
@@ -288,7 +288,7 @@ func (w *worker) known() []pipeline.Span {
 	return w.placed.Spans(w.from, w.batch.Known.At(w.i))
 }
 
-// cover masks a part of such a span.
+// cover adds the part of span k between start and end as a span, without blanks at its borders.
 func (w *worker) cover(k pipeline.Span, start, end int32) {
 	if start >= end {
 		return
@@ -298,7 +298,7 @@ func (w *worker) cover(k pipeline.Span, start, end int32) {
 	}
 }
 
-// disjointed joins spans that overlap: known ones may.
+// disjointed joins spans that overlap, as those of known people may.
 func disjointed(spans []pipeline.Span) []pipeline.Span {
 	kept := spans[:1]
 	for _, s := range spans[1:] {
@@ -311,7 +311,7 @@ func disjointed(spans []pipeline.Span) []pipeline.Span {
 	return kept
 }
 
-// fromModel decodes the tags.
+// fromModel adds the spans that the model's tags encode as candidates.
 func (w *worker) fromModel() {
 	b := w.batch
 	if b.TagSet == nil {

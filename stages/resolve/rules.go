@@ -6,7 +6,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// phase says what a rule works on.
+// phase says at which point of resolving a rule runs, and so what it can change.
 type phase uint8
 
 const (
@@ -16,8 +16,7 @@ const (
 	phases
 )
 
-// rule is one small correction that can be switched on and off. It returns how
-// often it did something.
+// rule is one correction of the candidates that can be switched on and off. do returns how often it changed something.
 type rule struct {
 	name  string
 	on    string // label sets in which Defaults switches it on

@@ -7,8 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// otherScripts are those in which nothing of a Spanish or Catalan note is written
-// but names. Greek is that of medicine and is none of them.
+// otherScripts lists scripts in which a Spanish or Catalan note contains nothing but names. Greek is not among them,
+// since medicine uses Greek letters.
 var otherScripts = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Hebrew, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Armenian, unicode.Georgian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Tamil, unicode.Ethiopic, unicode.Thai,

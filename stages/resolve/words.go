@@ -49,8 +49,8 @@ const (
 // powers of base, to join the hashes of words.
 var powers [longestPhrase + 1]uint64
 
-// join returns the hash of a value and the word behind it. Words longer than
-// every phrase have some other hash.
+// join returns the hash of a phrase and the word behind it. If the word is longer than every phrase, the result matches
+// no phrase.
 func join(h uint64, w *word) uint64 { return h*powers[min(w.length, longestPhrase)] + w.hash }
 
 // byteKind classifies ASCII bytes; foldedByte maps them to lower case.
@@ -115,7 +115,7 @@ func (t *wordTable) classify(w *word, text []byte) {
 	}
 }
 
-// trigger is classify for any word.
+// trigger sets the trigger class of any word; classify does so for ASCII words alone, and faster.
 func (t *wordTable) trigger(w *word, text []byte) {
 	w.fold(text)
 	w.class = t.classes[w.hash]
@@ -239,7 +239,7 @@ func startsUpper(text []byte) bool {
 	return unicode.IsUpper(r)
 }
 
-// ends is 18 bits: of the first two letters, the last one and the length.
+// ends packs the first two letters, the last letter and the length of a word into 18 bits, as a quick filter.
 func ends(s []byte) uint32 {
 	return uint32(s[0]&31) | uint32(s[min(1, len(s)-1)]&31)<<5 | uint32(s[len(s)-1]&31)<<10 | uint32(len(s)&7)<<15
 }

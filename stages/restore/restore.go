@@ -132,8 +132,8 @@ func (w *worker) note(b *pipeline.Batch, i int, doc []byte) ([]byte, pipeline.Re
 	return out, d.Check(out, w.edits)
 }
 
-// covered tells whether every field lies in spans: one that no stage has taken for a
-// person's would leave as it is.
+// covered reports whether spans cover every field of the document that holds personal data. A field that no stage has
+// found would leave unmasked.
 func covered(d *document.Document, spans []pipeline.Span) bool {
 	for _, f := range d.Fields {
 		for at := f.Start; at < f.End; at++ {

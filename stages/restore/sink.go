@@ -19,7 +19,7 @@ type Sink struct {
 	commit.UnitSink
 	parts  *commit.Parts
 	column string
-	part   *commit.Part // nil: no document has left yet
+	part   *commit.Part // nil until the first document is written
 }
 
 // NewSink wraps the sink of a unit. column is Options.Column.

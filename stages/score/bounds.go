@@ -83,9 +83,8 @@ func join(dst, spans []bounds, text []byte) []bounds {
 	return dst
 }
 
-// outside counts the spans that lie in none of hits. Spans of both sides are
-// hits themselves, so what is left is one side's own. Both are sorted by
-// start: a span lies in a hit if one that starts no later ends no earlier.
+// outside counts the spans that lie in none of hits. Both lists are sorted by start: a span lies in a hit if some hit
+// that starts no later ends no earlier.
 func outside(spans, hits []bounds) int32 {
 	n, j, end := int32(0), 0, int32(-1)
 	for _, x := range spans {

@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// entity says what became of a gold span.
+// entity says whether a gold span was masked, and whether it was found with its category and borders.
 type entity struct {
 	note          int32
 	category      pipeline.Category
@@ -71,7 +71,7 @@ func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all 
 	return all, nil
 }
 
-// tallied counts some entities by note, and altogether.
+// tallied counts the gold spans at some indices, by note and altogether.
 func tallied(entities []entity, at []int, masked bool) (notes []count, all total) {
 	last := int32(-1)
 	for _, i := range at {

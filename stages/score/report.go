@@ -21,7 +21,7 @@ type Report struct {
 	Draws int     `json:"bootstrap_draws"`
 	Seed  uint64  `json:"bootstrap_seed"`
 
-	Measures        []Measured      `json:"measures"`         // those that could be taken, in the order of Measure
+	Measures        []Measured      `json:"measures"`         // those that apply, in the order of Measure
 	MacroCategories Ratios          `json:"macro_categories"` // strict, mean over the categories that occur
 	Categories      []CategoryScore `json:"categories"`       // that occur, by name
 	Errors          ErrorCounts     `json:"errors"`

@@ -62,7 +62,7 @@ func (m *maker) seed(stream, i uint64) {
 	m.rng.Seed(mix(m.o.Seed^stream), mix(i+stream))
 }
 
-// mix is the finalizer of SplitMix64: neighbours in, strangers out.
+// mix is a step of SplitMix64: close inputs give unrelated outputs.
 func mix(x uint64) uint64 {
 	x += 0x9E3779B97F4A7C15
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
@@ -109,8 +109,8 @@ func length(k int) int {
 	return int(math.Round(12 * math.Exp(0.97*math.Sqrt2*math.Erfinv(float64(2*k+1)/64-1))))
 }
 
-// Words that the last clause of a note goes beyond the target, on average: the
-// target is lowered by so much.
+// overshoot is by how many words the last clause exceeds the wanted length of a note, on average. The wanted length is
+// lowered by as much.
 const overshoot = 2
 
 // make makes note i of the archive.

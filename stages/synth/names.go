@@ -125,7 +125,7 @@ func (l *lexicon) enter(e gazetteer.Entry) {
 	}
 }
 
-// headsOfCentres begin the names of centres that do not stand behind Hospital.
+// headsOfCentres are the first words of names of centres before which no "Hospital" is put.
 const headsOfCentres = " Hospital Clínica Centro Institut Fundació Fundación Consorci Mútua Mutua H. H Parc Xarxa Pius "
 
 func (l *lexicon) add(p pool, form string) {

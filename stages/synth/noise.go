@@ -72,7 +72,7 @@ func reportStyle(m *maker) style {
 	return s
 }
 
-// rough copies the clean note to the finished one and spoils it on the way.
+// rough copies a clean note and adds the writer's mistakes: letter case, accents, blanks, misspellings.
 type rough struct {
 	m         *maker
 	in        []byte
@@ -116,7 +116,7 @@ func (m *maker) roughen() {
 	r.borders()
 }
 
-// wait returns how many chances to let pass until the next mistake.
+// wait draws after how many opportunities the next mistake comes; -1 is never.
 func (r *rough) wait(mean int) int {
 	if mean == 0 {
 		return -1

@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// numRegisters is how many people a note can name again.
+// numRegisters is the number of names that a note can repeat.
 const numRegisters = 8
 
 // newValue returns what {@name args} writes.
@@ -274,7 +274,7 @@ func (m *maker) name(p pool) {
 	m.literal(name)
 }
 
-// shortened writes a name of a place with Sant, Santa and San in short.
+// shortened writes the name of a place with Sant, Santa or San abbreviated.
 func (m *maker) shortened(name string) {
 	for _, entry := range saints {
 		word, short, _ := strings.Cut(entry, "|")

@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/pipeline/guard"
 )
 
-// later is a labeller that may put notes off, to work on many side by side.
+// later is a labeller that may postpone notes, to tag several at once.
 type later interface {
 	tagger.Labeller
 	// LabelLater is Label, or puts the note off: then nothing is said of it before
@@ -30,8 +30,8 @@ type later interface {
 	Flush(done func(conf float32, spans []float32))
 }
 
-// waitingMost is from how many tokens on notes do not wait any longer. What is known
-// of so many stays in the caches of the processor.
+// waitingMost is the number of tokens at which postponed notes are tagged. What is kept for so many fits the
+// processor's caches.
 const waitingMost = 4096
 
 // A Finder appends the pattern matches of text to dst. It is shared by the
@@ -215,8 +215,7 @@ func (w *worker) flush(b *pipeline.Batch, l later) {
 	w.waits = w.waits[:0]
 }
 
-// again tags the notes that were put off one by one: the labeller that knew them is
-// gone.
+// again tags the postponed notes one by one with a new labeller, after a panic of the one that held them.
 func (w *worker) again(b *pipeline.Batch) {
 	for _, i := range w.waits {
 		reason := pipeline.Panicked

@@ -11,8 +11,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// classOfAge is what an extract has for an age (operator age of stages/mask): that it lies over a limit, or a class and the words
-// behind it.
+// classOfAge matches what stands for an age in an extract (operator age of stages/mask): [AGE > limit], or a class of
+// years with the words behind it.
 var classOfAge = regexp.MustCompile(`^(?:\[AGE > |(\d+)-)(\d+)(\D*)$`)
 
 // Ages is the step that replaces age classes by single ages in notes from an extract, drawn from the class by the
@@ -48,7 +48,8 @@ var Ages = pipeline.Step{Name: "ages", New: func() func(*pipeline.Batch) error {
 	}
 }}
 
-// units stand behind ages of which an extract has no words: of those below two, who are so many months old, and over the limit.
+// units are written behind ages for which the extract has no words: months for ages below two, years for those over the
+// limit.
 var units = [...]string{" meses", " mesos", " años", " anys", "a", " a."}
 
 // drawAge returns an age of a class; what is no class, as it is.

@@ -51,7 +51,7 @@ func newWordSet(section string) *wordSet {
 	return s
 }
 
-// mark mixes ends and length of a word that is not empty.
+// mark returns a 12-bit hash of a word, from three of its characters and its length.
 func mark(w []byte) uint32 {
 	return (uint32(w[0])*61 + uint32(w[len(w)/2])*17 + uint32(w[len(w)-1])*5 + uint32(len(w))*251) & 4095
 }
@@ -97,7 +97,7 @@ func newRules(o Options) *rules {
 	return r
 }
 
-// A needle is something that must not be read in the masked text.
+// A needle is a piece of a masked value (a word of a name, a number) that must not stand anywhere in the masked text.
 type needle struct {
 	start, end int32 // in verifier.folded
 	next       int32 // the needle before it with the same key, -1 at the end
@@ -163,8 +163,7 @@ func (v *verifier) value(text []byte, c pipeline.Category) {
 // minNumber is how many digits make a number that must not survive.
 const minNumber = 5
 
-// weigh counts the letters and digits of folded[start:end], and tells whether
-// any of its words is not ignored.
+// weigh counts the letters and digits of folded[start:end], and reports whether it has a word that is not ignored.
 func (v *verifier) weigh(start, end int) (letters int, meaning bool, digits int) {
 	for at := start; at < end; {
 		stop := v.wordEnd(at, end)

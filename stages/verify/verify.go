@@ -144,9 +144,8 @@ func (v *verifier) note(text []byte, spans []pipeline.Span, masked []byte, place
 	return r
 }
 
-// returned tells whether a shuffled value came back to its own note: whether a
-// place holds a value that any span of its category had. It is asked when spans
-// and places are known to belong together.
+// returned reports whether a place in the masked text holds a shuffled value that this note had itself, for any span of
+// that category. Spans and places must have been matched before.
 func (v *verifier) returned(text []byte, spans []pipeline.Span, masked []byte, places []pipeline.Span) bool {
 	own := map[string]bool{}
 	key := func(c pipeline.Category, value []byte) []byte {

@@ -103,8 +103,8 @@ func (v *Vetter) named() bool {
 	return given && unknown > 0 && others == 0
 }
 
-// beside tells whether two words are a given name and a surname, or two surnames, and that
-// not by accident.
+// beside reports whether two adjacent words are a given name and a surname, or two surnames, with enough certainty that
+// it is no coincidence.
 func (a word) beside(b word) bool {
 	sure := func(w word) bool { return w.known && !w.plain }
 	switch {

@@ -23,19 +23,19 @@ import (
 // UnitOptions holds the options of the Parquet writer. The zero value works.
 type UnitOptions struct {
 	Model      string              // name of the model, written in every row
-	Part       string              // what the rows of the unit are called by, in the column part; "": they have none
+	Part       string              // value of the column part in the unit's rows; "": there is no such column
 	Categories []pipeline.Category // that get a column of counts in the masked part; all others share n_other
 	Pass       []pipeline.Column   // names and kinds of the columns of Batch.Extra that are written; no other ever is
 
-	Quasi    []QuasiColumn // that go to a private part, for k-anonymity
-	Patients string        // column of Batch.Extra with the patient's id, for the same and for Batch.Rare; "": there is none
+	Quasi    []QuasiColumn // quasi-identifiers, which go to a private part for k-anonymity
+	Patients string        // column of Batch.Extra with the patient's id, for Quasi and Batch.Rare; "": none
 
 	// Imitated are the categories whose replacements look like values. What else
 	// looks so in a note was missed, and whoever knows where the replacements stand,
 	// or how many there are, knows it: neither is public.
 	Imitated []pipeline.Category
 
-	NoSpans bool // no public part of spans; the private one is always written: extracts are made of it
+	NoSpans bool // no public part of spans; the private one is always written, since extracts are made from it
 	IDs     bool // the summary has the ids of the notes
 
 	Candidates Shortlist // for the selection set; nil: no part of candidates
@@ -46,9 +46,9 @@ type UnitOptions struct {
 	// line, byte, and what breaks the format. They stand in the quarantine. None: nobody knows.
 	Places [3]string
 
-	Heard   pipeline.Languages // by the model: notes in others are counted
+	Heard   pipeline.Languages // languages the model was trained on: notes in others are counted
 	Centers bool               // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
-	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not
+	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not moved
 	Mixed   bool               // notes come in another order than in their file
 }
 
@@ -96,13 +96,13 @@ type Unit struct {
 	summary *commit.Part
 
 	tagged *Tagged        // writes candidates
-	held   pipeline.Batch // candidates that are not settled yet
+	held   pipeline.Batch // candidates of which it is not known yet whether they are selected
 	ids    idset.Set
 
 	combined combinations // of quasi-identifiers
 
 	source  int   // column of notes that has the row in the input file; none: row is that
-	countOf []int // column of the masked part that counts a category; none: it is imitated
+	countOf []int // by category: its column of counts in the masked part; none: it is imitated
 	counts  []int32
 	extra   []*pipeline.Column
 
@@ -152,7 +152,7 @@ const (
 	maskedCounts // the first of them
 )
 
-// none is no column.
+// none is the column number of a column that the part does not have.
 const none = -1
 
 const (
@@ -496,7 +496,8 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 // rareColumns are those of what singles somebody out.
 var rareColumns = slices.Concat(originalColumns[:placeSource], []column{{name: "phrase", kind: pipeline.Int64Column}, {name: "person", kind: pipeline.Int64Column}})
 
-// putRare writes what singles somebody out and was not masked. Without a patient a note is somebody.
+// putRare writes the spans of package rare that were not masked to the private part. A note without a patient counts as
+// a person of its own.
 func (u *Unit) putRare(b *pipeline.Batch) (err error) {
 	patients := b.ExtraNamed(u.o.Patients)
 	for i := 0; i < b.Rare.Len(); i++ {
@@ -586,8 +587,8 @@ func (p *part) putSpans(b *pipeline.Batch, i int, row int64, text []byte, spans 
 	return nil
 }
 
-// heldBytes is how much text of candidates is held back until it is known who of
-// them is on the list: all of a unit of short notes.
+// heldBytes is how many bytes of candidates' text are kept in memory before the selection is known. A whole unit of
+// short notes has less.
 const heldBytes = 16 << 20
 
 func (u *Unit) putCandidates(b *pipeline.Batch) error {

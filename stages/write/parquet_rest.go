@@ -50,7 +50,7 @@ func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecor
 	return r.counts(of), nil
 }
 
-// remaining makes the rest of a unit.
+// remaining copies the rows of a unit's parts that stay when some of its files are removed.
 type remaining struct {
 	parts      *commit.Parts
 	stays      func(row int64) bool
@@ -65,7 +65,7 @@ type remaining struct {
 	candidates []int32        // by the place that each had, that which it has now; goes
 }
 
-// goes is the place of a candidate that goes.
+// goes stands in place of a candidate's new position if the candidate is removed.
 const goes = -1
 
 // sum reads the summary of all notes.
@@ -179,7 +179,7 @@ func columnsOf(m *format.FileMetaData) (columns []column, err error) {
 	return columns, nil
 }
 
-// behind is the place behind an element of a schema and all that is below it.
+// behind returns the index of the schema element that follows element at and all its children.
 func behind(schema []format.SchemaElement, at int) int {
 	children := int(schema[at].NumChildren.V)
 	for at++; children > 0 && at < len(schema); children-- {

@@ -228,7 +228,7 @@ func (t *table) flush(n int) error {
 	return t.w.Flush()
 }
 
-// full flushes when as many rows wait as may.
+// full flushes if as many rows wait as the table has room for.
 func (t *table) full() error {
 	if t.pending() < t.room() {
 		return nil
@@ -236,7 +236,7 @@ func (t *table) full() error {
 	return t.rest()
 }
 
-// rest flushes the rows that wait: values point into the batch, and none may wait for the next one.
+// rest flushes all rows that wait. It is called at the end of each batch, since their values point into it.
 func (t *table) rest() error {
 	if n := t.pending(); n > 0 {
 		return t.flush(n)
@@ -299,10 +299,9 @@ func (t *table) close() (digest string, err error) {
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
-// untailed passes a Parquet file on without its page index. The library
-// cannot leave the index out, and for a column whose bounds are skipped it
-// says that all values lie between "" and "", or 0 and 0: engines that believe
-// it (Spark, DataFusion) would find no row there.
+// untailed writes a Parquet file without its page index. The library cannot omit the index, and for columns without
+// bounds it writes there that all values lie between "" and "", or 0 and 0: engines that use it (Spark, DataFusion)
+// would then find no rows.
 type untailed struct {
 	w       io.Writer
 	columns []column

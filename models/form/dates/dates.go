@@ -130,7 +130,7 @@ func (p *Parser) HasYear() bool {
 // missing year is inferred.
 type Context struct {
 	Order Order // of numbers; one that the date has not is replaced by one that it has
-	Day   int32 // days since 1970-01-01 of the note or of a date near by; 0: unknown
+	Day   int32 // date of the note or of another date nearby, in days since 1970-01-01; 0: unknown
 }
 
 // order returns the order in which the date is read.

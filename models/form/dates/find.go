@@ -12,7 +12,7 @@ import (
 // one.
 type Find struct {
 	Start, End int
-	Score      float32 // pipeline.HintScore: it may as well be a dose, a score or a pressure
+	Score      float32 // pipeline.HintScore if it could as well be a dose, a score or a blood pressure
 	Full       bool    // day, month and a year of four digits: no other number begins within
 }
 
@@ -23,7 +23,7 @@ type Finder struct {
 	Parser
 	question
 	finds []Find
-	done  int // where the last date ends
+	done  int // end of the last date found
 	year  int // where the last year alone ends
 }
 

@@ -77,13 +77,13 @@ type Field struct {
 	Start, End int
 	Kind       Kind
 
-	own bool // it is a value to search for elsewhere
+	own bool // the value is also searched for elsewhere in the document
 }
 
 // Options holds how an institution wants its documents handled.
 type Options struct {
-	Dates bool // dates of events change with those in the text; else they stay, whatever is put in their place
-	UTF8  bool // the document was decoded by who read it, whatever character set it names
+	Dates bool // dates of events change with those in the text; otherwise they stay, whatever replaces them in the text
+	UTF8  bool // the reader has decoded the document already, whatever character set it names
 }
 
 // about records an id of the patient: the first one is Patient, further ones are Others.
@@ -106,15 +106,15 @@ type Edit struct {
 // Document is a document taken apart into its pieces of text. It does not share memory with the input.
 type Document struct {
 	ID      []byte   // nil: it has none
-	Patient []byte   // as the document writes the id of whom it is about; nil: unknown
-	Others  [][]byte // further ids of patients in it: repetitions, identifiers of other systems
+	Patient []byte   // id of the patient that the document is about, as written there; nil: unknown
+	Others  [][]byte // further ids of patients in it: repetitions, and ids of other systems
 	Text    []byte
 	Fields  []Field // sorted, disjoint
 
 	o      Options
 	layers []layer
 	pieces []piece // in the order of Text
-	kept   []piece // codes, numbers, links, which are not in Text
+	kept   []piece // codes, numbers and links, which are not part of Text
 	known  values  // of persons
 }
 

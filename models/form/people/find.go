@@ -45,7 +45,7 @@ type Finder struct {
 	from    []int32 // where in the text each of them stands
 	parser  dates.Parser
 	address [][]byte
-	shouted bool // the note has hardly a small letter: capitals tell nothing
+	shouted bool // the note has hardly any small letters, so that capitals say nothing
 	staff   staffScratch
 }
 

@@ -33,8 +33,8 @@ func KindOf(name string) (Kind, bool) {
 // Name is a row of a table of names, as statistical offices publish them.
 type Name struct {
 	Kind   Kind
-	Text   string // two words: given names that go together; more are not drawn
-	People int    // who bear it
+	Text   string // one given name, or two that belong together; names of more words are not drawn
+	People int    // number of people who bear it
 }
 
 // Names is a table of names with their frequencies, from which surrogates are drawn.

@@ -28,7 +28,7 @@ type TrainOptions struct {
 	L1, L2 float64
 	// MinCount leaves out features (at one window offset) seen less often.
 	MinCount   int
-	Iterations int // at most; 0 means Iterations
+	Iterations int // highest number; 0 means Iterations
 
 	// Prune leaves weights out of the model whose absolute value is smaller.
 	Prune float32

@@ -11,8 +11,8 @@ import (
 // bias is regularized like the other weights.
 type Problem struct {
 	X        *crftrain.Examples
-	Rows     []int32              // that take part
-	Positive func(row int32) bool // what is to be told from the rest
+	Rows     []int32              // the rows that are used
+	Positive func(row int32) bool // reports whether a row belongs to the class that is separated from the rest
 	C        float64              // cost of max(0, 1-m)² of a margin m: the squared hinge, with which the dual is strictly convex
 	// Tolerance is how far the largest and the smallest projected gradient of the dual may
 	// lie apart at the end: LIBLINEAR's -e.

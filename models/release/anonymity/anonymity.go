@@ -179,8 +179,8 @@ type Plan struct {
 
 // Cohort records the decision for the notes that were first released together.
 type Cohort struct {
-	Levels     []int    `json:"levels"`     // of the columns
-	Suppressed []uint64 `json:"suppressed"` // groups, rising
+	Levels     []int    `json:"levels"`     // levels of generalization of the columns
+	Suppressed []uint64 `json:"suppressed"` // hashes of the suppressed groups, in rising order
 }
 
 // Cohort returns the decision; call it after Settle.
@@ -317,14 +317,14 @@ func (r *Reader) Apply(values []string) [][]byte {
 
 // Sizes holds the distribution of group sizes.
 type Sizes struct {
-	Groups     int64              `json:"groups"`           // that are left
-	Smallest   int64              `json:"smallest"`         // people in the smallest of them
-	Suppressed int64              `json:"suppressed_notes"` // notes
-	L          int                `json:"l,omitempty"`      // distinct sensitive values in the least diverse of those that are left
-	T          float64            `json:"t,omitempty"`      // how far the shares of one of them are from those of all notes
+	Groups     int64              `json:"groups"`           // number of groups that are left
+	Smallest   int64              `json:"smallest"`         // number of people in the smallest of them
+	Suppressed int64              `json:"suppressed_notes"` // number of suppressed notes
+	L          int                `json:"l,omitempty"`      // number of different sensitive values in the least diverse group that is left
+	T          float64            `json:"t,omitempty"`      // largest difference between the shares of values in a group and in all notes
 	Notes      int64              `json:"notes"`
-	Under      [len(Limits)]int64 `json:"groups_under"`          // of fewer notes than each limit, before any was suppressed
-	UnderNotes [len(Limits)]int64 `json:"notes_in_groups_under"` // notes in them
+	Under      [len(Limits)]int64 `json:"groups_under"`          // by limit: groups with fewer notes than that, before any was suppressed
+	UnderNotes [len(Limits)]int64 `json:"notes_in_groups_under"` // number of notes in them
 }
 
 // Add adds the sizes of another plan.

@@ -33,10 +33,10 @@ const (
 // Value is a value that occurs in a note.
 type Value struct {
 	Category pipeline.Category
-	Kind     uint8  // within the category: values change places with those of their kind
-	Words    []byte // folded, a blank behind each: what tells two values apart
-	Name     bool   // each of its words tells as much as the whole
-	Text     []byte // as it stands in the note; nil: it is not dealt, and nothing of it may come
+	Kind     uint8  // kind within the category: values are exchanged with others of their kind
+	Words    []byte // folded words, each followed by a blank, by which two values are compared
+	Name     bool   // each of its words identifies as much as the whole
+	Text     []byte // the value as written in the note; nil: it is not given to another note
 }
 
 // File stores the values and cards of a Dealer.
@@ -62,7 +62,7 @@ type Dealer struct {
 	stretches     int
 	most          int // cards of a stretch; less in tests
 	row           [8]byte
-	Alone         int64 // cards that got nothing
+	Alone         int64 // number of cards that got no other value
 }
 
 // NewDealer returns a Dealer without notes.

@@ -205,8 +205,8 @@ func quantile(sums []sum, weight float64) int64 {
 // Kind is a category with the number of its spans in an archive.
 type Kind struct {
 	Name  string
-	Found int64 // spans
-	Read  int64 // notes that a reading found to keep something of it
+	Found int64 // number of spans
+	Read  int64 // number of notes in which readers found something of it unmasked
 }
 
 // miss counts the finds and misses of a category.

@@ -23,12 +23,12 @@ import (
 // real notes lay 0.95 apart (one standard deviation), with it 0.44; the slope was
 // .57 to .68 whatever else was looked at (words, spans, capitals: nothing gained).
 type Risk struct {
-	Confidence string     `json:"confidence"` // the kind that it holds for, tag.confidence
-	Notes      int64      `json:"notes"`      // that it was learned of
-	Leaks      int64      `json:"leaks"`      // of them
+	Confidence string     `json:"confidence"` // kind of confidence that it is valid for, tag.confidence
+	Notes      int64      `json:"notes"`      // number of notes that it was fitted to
+	Leaks      int64      `json:"leaks"`      // of these, number with something unmasked
 	Sources    int        `json:"sources"`
 	Mean       [3]float64 `json:"mean"`
-	Cov        [6]float64 `json:"cov"` // of Mean: 00 10 11 20 21 22
+	Cov        [6]float64 `json:"cov"` // covariance of Mean: elements 00 10 11 20 21 22
 	Spread     float64    `json:"spread"`
 
 	// What the sources were like, the lowest and the highest of them.

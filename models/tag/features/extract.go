@@ -49,7 +49,7 @@ type Feature struct {
 // Mark is a feature of a token that depends on its position.
 type Mark struct {
 	Feature
-	At int32 // token, counted from the sequence's first; -1 and its length for the borders
+	At int32 // number of the token in the sequence; -1 and the sequence's length stand for its borders
 }
 
 // group is a template's group with what is needed to compute it.
@@ -71,7 +71,7 @@ type Extractor struct {
 	places []group
 	finder PhraseFinder // nil if no group asks for phrases
 
-	may  func(keys []uint64, dst []int32) []int32 // nil, or what says of which features of open groups to leave marks
+	may  func(keys []uint64, dst []int32) []int32 // says which features of open groups are worth a mark; nil: all
 	keys []uint64                                 // what it is asked
 	some []int32                                  // and what it answered
 

@@ -37,9 +37,9 @@ const Kind = "inverse"
 // Params holds the thresholds of the model.
 type Params struct {
 	Dial  float64  `json:"dial"`            // 0 to 1
-	Low   float64  `json:"low"`             // P(safe) from which on a token is safe at the strict end, where the rules say so
-	High  float64  `json:"high"`            // where they do not
-	Never []string `json:"never,omitempty"` // lists whose tokens are masked at the strict end whatever P(safe)
+	Low   float64  `json:"low"`             // lowest P(safe) of a safe token at the strict end of the dial, if the rules agree
+	High  float64  `json:"high"`            // the same if they do not
+	Never []string `json:"never,omitempty"` // lists whose words are masked at the strict end, whatever P(safe)
 }
 
 // Strict returns the thresholds of INV §4.3.6 that were best on its validation set; its other pair is 0.8 and 0.9.

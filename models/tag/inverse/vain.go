@@ -13,8 +13,8 @@ import (
 // must be used by one goroutine.
 type Vain struct {
 	Words      int64 // tokens with a letter or a digit
-	Masked     int64 // of these
-	All        int64 // masked in vain
+	Masked     int64 // of these, number masked
+	All        int64 // number masked although safe
 	ByList     [numLists]int64
 	ByCategory map[pipeline.Category]int64
 

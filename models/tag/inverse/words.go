@@ -17,10 +17,10 @@ const WordsKind = "words"
 type WordsHeader struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name,omitempty"`
-	Tokens   uint64 `json:"tokens"`    // counted, of letters
-	Patients uint64 `json:"patients"`  // whose notes were counted; notes, where nobody said whose they are
-	MinCount int    `json:"min_count"` // in small letters
-	MinNotes int    `json:"min_notes"` // patients who have the word
+	Tokens   uint64 `json:"tokens"`    // number of counted tokens, of letters only
+	Patients uint64 `json:"patients"`  // number of patients whose notes were counted; number of notes if patients are unknown
+	MinCount int    `json:"min_count"` // lowest count in small letters of a common word
+	MinNotes int    `json:"min_notes"` // lowest number of patients with a common word
 	Words    int    `json:"words"`
 }
 

@@ -46,12 +46,12 @@ type Machine struct {
 	text    []byte
 	tokens  []pipeline.Token
 	seen    []knownForm // by token
-	blocked []int32     // by finder: the token at which it may begin again
+	blocked []int32     // by finder: the token from which it may begin again
 	stack   []config
 	frames  []frame
 	finds   []Find
-	steps   int // left for this token
-	work    int // left for this note
+	steps   int // steps left for this token
+	work    int // steps left for this note
 	limit   int // of work: maxWork
 	longest config
 	form    form

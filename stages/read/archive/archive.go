@@ -33,23 +33,23 @@ type Archive struct {
 	Files  []File
 	Units  []commit.Unit     // in the order of the files
 	Bad    []commit.BadInput // files that cannot be read at all, or are of another kind than the others
-	Drift  []Drift           // in what files differ from the first, of the columns that are read
+	Drift  []Drift           // how the columns that are read differ from those of the first file
 	Extra  []pipeline.Column // names and kinds of the columns in Batch.Extra
 	Kept   []pipeline.Column // those of them that are written as they were read
 	Passed []commit.BadInput // files that are not read, which is no fault: they hold no notes, or Options.Format names another kind
 
 	files      map[string]*File  // by path
-	partitions []pipeline.Column // of Extra, the last ones: folders have them
-	first      *input.Error      // why the first file that cannot be read cannot
-	read       bool              // one could
+	partitions []pipeline.Column // the columns of Extra, listed last, whose values are in names of folders
+	first      *input.Error      // error of the first file that cannot be read
+	read       bool              // at least one file could be read
 	o          input.Options
-	fence      *fence.Fence // nil: files are decoded here
+	fence      *fence.Fence // decodes files in another process; nil: they are decoded in this one
 }
 
 // File is a file of an archive.
 type File struct {
 	Path   string
-	Folder string // below the archive, with slashes: year=2026/month=01; "" for a file that was given itself
+	Folder string // path within the archive, with slashes: year=2026/month=01; "" for a file that was given itself
 	SHA256 [32]byte
 	Bytes  int64
 	Rows   int64
@@ -57,18 +57,18 @@ type File struct {
 	Lines  map[int64]int `json:",omitempty"` // at which units of a table of text begin, by their first byte
 
 	form  form
-	given bool  // by name, not found in a folder
+	given bool  // given by name, not found in a folder
 	text  int64 // bytes of text in it, as far as they were counted
 
-	hidden bool // its name begins with a dot or an underscore: it is named and not read
+	hidden bool // its name begins with a dot or an underscore: it is listed but not read
 
-	raw    string  // the folder as the system calls it
-	hashed *hashed // what was hashed
+	raw    string  // path of the folder as the system has it
+	hashed *hashed // the state that was hashed
 
-	Unsummed bool // Parquet whose pages have no checksums: what is changed in them cannot be seen
+	Unsummed bool // Parquet whose pages have no checksums: changes in them cannot be noticed
 }
 
-// name is the path of the file below the archive.
+// name returns the path of the file within the archive.
 func (f *File) name() string { return path.Join(f.Folder, input.PlainPart(filepath.Base(f.Path))) }
 
 // Drift says in which columns a file differs from the first file of the archive.
@@ -196,13 +196,13 @@ func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 	return begun(p, f)
 }
 
-// holding is a reader that checks whether its file stays what it was.
+// holding is a reader that can check, while it reads, that its file is still the one that was hashed.
 type holding interface {
 	UnitSource
 	Hold(stays func(*os.File) error) error
 }
 
-// begun checks a file that was opened.
+// begun checks an opened file against its hash, and closes it if it has changed.
 func begun(src holding, f *File) (UnitSource, error) {
 	if err := src.Hold(f.stays); err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -210,7 +210,7 @@ func begun(src holding, f *File) (UnitSource, error) {
 	return src, nil
 }
 
-// unchanged takes what is wrong with a file that has changed for the change.
+// unchanged is a source that reports an error as a changed file, if the file has changed since it was hashed.
 type unchanged struct {
 	UnitSource
 	file *File
@@ -342,7 +342,7 @@ func (a *Archive) folder(in, name string) error {
 	return cmp.Or(a.refuse(in, name, table.Error()), fs.SkipDir)
 }
 
-// spelled is a path that is written in one way.
+// spelled returns the absolute form of a path, so that two spellings of one path are equal.
 func spelled(name string) string {
 	if full, err := filepath.Abs(name); err == nil {
 		return full
@@ -434,7 +434,7 @@ type scanner struct {
 	shapes  map[string]known // of columns of Batch.Extra, by wanted.key
 }
 
-// known describes a column of Batch.Extra as the files read so far have it.
+// known describes a column of Batch.Extra as found in the files that were scanned so far.
 type known struct {
 	input.Shape
 	null bool // null throughout, in all of them
@@ -446,7 +446,8 @@ type strangeFile struct {
 	err  *input.SchemaError
 }
 
-// settleStrange lists them as bad, unless there are no others.
+// settleStrange lists files with unexpected columns as bad. If the archive has no other files, the error of the first
+// one is returned instead.
 func (s *scanner) settleStrange() error {
 	if len(s.a.Units) == 0 && len(s.strange) > 0 {
 		return s.strange[0].err

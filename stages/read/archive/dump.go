@@ -35,8 +35,8 @@ type Dump struct {
 	naming   input.Naming
 	ids      [1]pipeline.Bytes
 	text     []byte // note that is being gathered
-	long     bool   // it is longer than MaxText
-	open     bool   // there is one
+	long     bool   // the note is longer than MaxText
+	open     bool   // a note is being gathered
 	id       []byte
 	lineOpen bool // the last piece did not end its line
 
@@ -172,7 +172,7 @@ func cutHeader(line []byte) (id, text []byte, ok bool) {
 	return nil, nil, false
 }
 
-// cut is a place in a dump where a unit may begin.
+// cut is a place in a dump where a unit may begin: its byte offset, and the number of notes before it.
 type cut struct{ at, rows int64 }
 
 // maxHeader is the most bytes of a header: three numbers of twenty digits,
@@ -226,7 +226,7 @@ func (c *cutter) endLine() {
 	c.start, c.n = c.at, 0
 }
 
-// end returns the places, the end of the file last.
+// end returns all such places, and the end of the file as the last.
 func (c *cutter) end() []cut {
 	c.endLine()
 	if len(c.cuts) == 0 {

@@ -10,16 +10,15 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// hashed is the state of a file when it was hashed, or a later one that was
-// seen to be of the same content.
+// hashed holds the identity (size, times, inode) of a file at the time it was hashed, or a later identity for which the
+// content was found unchanged.
 type hashed struct {
 	mu       sync.Mutex // units of a file are read side by side
 	identity input.Identity
 }
 
-// still tells whether a file that is in this state holds what was hashed. A
-// state is new when a link to the file was made or its rights were changed:
-// then its content decides, and is hashed again.
+// still reports whether a file with this identity has the content that was hashed. The identity also changes when a
+// link is made or permissions change; then the file is hashed again.
 func (f *File) still(now input.Identity) bool {
 	f.hashed.mu.Lock()
 	defer f.hashed.mu.Unlock()
@@ -71,8 +70,8 @@ func (f *File) same() bool {
 	return err == nil && f.still(input.Identify(now))
 }
 
-// blame returns the error, or that the file has changed: then it says nothing
-// of what was hashed.
+// blame returns err, unless it says that the file is damaged and the file has changed since it was hashed: then it
+// returns an error that says so.
 func (f *File) blame(err error) error {
 	damage, ok := errors.AsType[*commit.DamageError](err)
 	if ok && !damage.Unread && f.hashed != nil && !f.same() {

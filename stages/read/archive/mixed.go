@@ -30,7 +30,7 @@ func (a *Archive) OpenMixed(u *commit.Unit) (UnitSource, error) {
 	return m, nil
 }
 
-// mixed gives out the notes of a unit that it has read to its end: 262,144 short notes are 40 MB. It is a pipeline.Source.
+// mixed is a source that reads a whole unit and then returns its notes in random order. 262,144 short notes take 40 MB.
 type mixed struct {
 	UnitSource
 	a     *Archive

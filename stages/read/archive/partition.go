@@ -49,8 +49,7 @@ func periods(dir string) string {
 	return input.PlainPath(strings.Join(parts[at:], "/"))
 }
 
-// shelfOf is a folder without the last ones of its path that say nothing of when the
-// notes were written: those of patients, or of wards.
+// shelfOf returns the folder without trailing elements that do not name a period, such as folders of patients or wards.
 func shelfOf(folder string) string {
 	for folder != "" && !period.MatchString(path.Base(folder)) {
 		if folder = path.Dir(folder); folder == "." {
@@ -155,7 +154,7 @@ func (p *partitioned) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// constant gives n notes the same value.
+// constant fills a column with the same value for n notes.
 func constant(c *pipeline.Column, value string, n int) {
 	c.Reset()
 	number, err := strconv.ParseInt(value, 10, 32)

@@ -96,7 +96,7 @@ func (s *Slice) nextUnit() (done bool, err error) {
 	return false, nil
 }
 
-// end returns the number of the first note behind unit u.
+// end returns how many notes units 0 to u have together: the number of the first note behind unit u.
 func (s *Slice) end(u int) int64 {
 	n := int64(0)
 	for i := range u + 1 {

@@ -111,7 +111,7 @@ type Documents struct {
 	in     *bufio.Reader
 	packed bool
 	buf    []byte
-	from   int   // of buf is read
+	from   int   // bytes of buf that are used up
 	at     int64 // place of buf in the file
 	ended  bool
 }

@@ -52,7 +52,7 @@ type Options struct {
 	// stopped takes none, and is waited for: Patience, by the clock on the wall;
 	// 0 means 10 minutes.
 	Timeout, Patience time.Duration
-	Ended             <-chan struct{} // nobody waits any more; may be nil
+	Ended             <-chan struct{} // closed when nobody waits any more; may be nil
 }
 
 // New returns a Fence. Workers are started when they are needed.

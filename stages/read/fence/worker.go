@@ -46,7 +46,7 @@ func newWorkerRequest(path string, o input.Options) *workerRequest {
 	return &workerRequest{Path: []byte(path), Options: o}
 }
 
-// opened says what comes.
+// opened is the worker's first answer to a request for notes: which row groups follow, and of which file.
 type opened struct {
 	First  int64
 	Groups []int64        // rows of each row group
@@ -81,7 +81,7 @@ func (f *workerFailure) error(path string) error {
 	return &input.Error{Path: path, Cause: plainWords(f.Other), Remedy: "check the path and its permissions"}
 }
 
-// plainWords cuts what a broken worker says to what may stand in a log line.
+// plainWords replaces a message of a broken worker that must not stand in a log line.
 func plainWords(s string) string {
 	if !input.PlainName(s, 2000) {
 		return "unreadable words of the decode worker"
@@ -96,8 +96,7 @@ type decodeWorker struct {
 	answer  []byte
 }
 
-// plant is where tests plant faults. It is called with what is about to be
-// done to a file.
+// plant is called before each step on a file, so that tests can cause faults there.
 var plant = func(step, path string) {}
 
 // Work is the main function of a worker: it answers requests until its input ends, and returns the exit code. It
@@ -213,7 +212,7 @@ func (w *decodeWorker) open(r *workerRequest) error {
 	}
 }
 
-// ownerGone says that nobody reads the answers.
+// ownerGone is the error that the process which started this worker does not read its answers any more.
 type ownerGone struct{ error }
 
 func (w *decodeWorker) send(frame []byte) error {

@@ -131,7 +131,8 @@ func fill(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// marked decides by the beginning of a file, or says DetectEncoding.
+// marked determines the encoding by a byte order mark or by the zero bytes at the beginning of a file; DetectEncoding
+// if these do not tell.
 func marked(head []byte) Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
@@ -159,7 +160,7 @@ func marked(head []byte) Encoding {
 	return DetectEncoding
 }
 
-// characters counts what tells encodings of eight bits apart.
+// characters holds the counts by which UTF-8, Windows-1252 and Latin-1 are told apart.
 type characters struct {
 	multi    int64 // sound UTF-8 characters of more than one byte
 	broken   int64 // bytes that are part of none

@@ -18,10 +18,10 @@ import (
 type Naming struct {
 	policy  IDPolicy
 	null    NullIDPolicy
-	file    string // before numbers of rows
+	file    string // stands before numbers of rows in ids
 	mac     hash.Hash
-	order   hash.Hash       // in place of numbers of rows, where rows are mixed; else nil
-	numbers *secret.Numbers // nil: ids are no numbers
+	order   hash.Hash       // hash that takes the place of row numbers where rows are mixed; otherwise nil
+	numbers *secret.Numbers // makes ids whole numbers; nil: it does not
 	scratch []byte
 	sum     [sha256.Size]byte
 }

@@ -40,10 +40,10 @@ type Options struct {
 	// names patient_id, date and center; "" means none.
 	PatientID, Date, Center string
 	Pass                    []string // columns to keep as they are, read into Batch.Extra under their own names
-	RawPatients             bool     // they are read as they stand instead of their form
+	RawPatients             bool     // patients' ids are read as written, not in their normal form
 
 	IDs     IDPolicy
-	Numbers bool        // KeyIDs makes whole numbers of whole numbers (secret.Numbers)
+	Numbers bool        // KeyIDs replaces whole numbers by whole numbers (secret.Numbers)
 	Key     *secret.Key // for KeyIDs and opaque folders
 	NullIDs NullIDPolicy
 	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means limit.NoteBytes
@@ -59,19 +59,19 @@ type Options struct {
 	Comma    rune // CSV; 0: see Options
 
 	UnitNotes int64           // notes after which a unit is full; 0 means UnitNotes
-	Opaque    bool            // folders get opaque names, since real months would undo date shifting
-	Mixed     bool            // units give their notes out in an order that the key says
+	Opaque    bool            // folders get opaque names, since real names of months would undo date shifting
+	Mixed     bool            // units return their notes in an order derived from the key
 	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 
-	Places   bool // a Filler says where in its file each row stands
+	Places   bool // a Filler records where in its file each row is
 	Optional bool // columns of Pass may be missing
-	Alone    bool // no two files share a unit, since a part of it is no Parquet
+	Alone    bool // no two files share a unit, since some of its parts are not Parquet
 
-	HasDocuments bool             // the notes are documents, which go along
-	Documents    document.Options // how they are taken apart
+	HasDocuments bool             // the notes are fields of documents, which are kept beside them
+	Documents    document.Options // how documents are taken apart
 
-	Names  map[string]string // what columns are called here, by what files call them; nil: the same
+	Names  map[string]string // names of columns here, by their names in the files; nil: the same
 	File   string            // fileMark of the unit at hand
 	Shapes map[string]Shape  // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
 }
@@ -144,7 +144,7 @@ func (o *Options) Extras() []Wanted {
 type Wanted struct {
 	Name string // in the file
 	As   string // in the batch
-	Kept bool   // it is kept as it is; else it is one that stages use
+	Kept bool   // written as it was read; otherwise stages use it
 
 	Patient bool // its values are patients' ids
 }

@@ -17,7 +17,7 @@ import (
 type Cell struct {
 	Column int
 	Text   string
-	Number bool // it was one in the file, and not text
+	Number bool // it was a number in the file, not text
 }
 
 // ErrNoHeader is returned by the function columns of EachRow if the first line of a CSV file is a row and no header.

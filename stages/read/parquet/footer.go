@@ -101,8 +101,7 @@ func ReadFooter(path string, r io.ReaderAt, size int64) (*Footer, error) {
 	return f, f.check()
 }
 
-// signature is the length of what signs the footer of a file with encrypted
-// columns.
+// signature is the length of the signature behind the footer of a file with encrypted columns.
 const signature = 28
 
 func (f *Footer) parse(length int64) error {
@@ -277,7 +276,7 @@ func bareChunk(c *format.ColumnMetaData) format.ColumnChunk {
 	}}
 }
 
-// otherEnd is a file with another footer.
+// otherEnd reads a file as if it had another footer.
 type otherEnd struct {
 	file io.ReaderAt
 	end  int64 // of what is the file's own
@@ -455,8 +454,7 @@ func Guard(path string, do func() error) error {
 	return err
 }
 
-// ownWords says what went wrong in the library without its message, which
-// may quote the file.
+// ownWords describes an error of the Parquet library without its message, which may quote the content of the file.
 func ownWords(err error) string {
 	switch {
 	case strings.Contains(err.Error(), "crc32 checksum mismatch"):

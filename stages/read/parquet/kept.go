@@ -53,9 +53,8 @@ const (
 	maxFixed  = 1 << 16 // bytes of a value of fixed length
 )
 
-// shapeOf returns what a column is in a batch. Whether it may be null is left
-// out: another file may lack it. So are the numbers of fields: writers count
-// differently.
+// shapeOf returns the type of a column as batches describe it. It leaves out whether the column may be null and the
+// numbers of fields, since these differ between files of one archive.
 func shapeOf(c *fileColumn) input.Shape {
 	m := format.FileMetaData{}
 	for i, e := range c.elements {
@@ -330,5 +329,5 @@ func (c *Cursor) value(k int) []byte {
 	return c.data[c.width*k : c.width*(k+1)]
 }
 
-// truth are the values of a boolean.
+// truth holds the bytes of the two values of a boolean.
 var truth = []byte{0, 1}

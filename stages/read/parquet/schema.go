@@ -101,7 +101,7 @@ func (f *Footer) bindExtra(want input.Wanted, shapes map[string]input.Shape) (bi
 // null tells whether the column is of the type that has no values.
 func (c *fileColumn) null() bool { return c.Flat() && isNull(&c.elements[0]) }
 
-// purpose says for what a column is wanted.
+// purpose says what a column is needed for, and which types it may have.
 type purpose struct {
 	want   string
 	order  string // what to do where there is none
@@ -115,7 +115,7 @@ var (
 	keptTypes  = purpose{"a column that can be kept", input.NotKept, acceptKept}
 )
 
-// flatly accepts one value a row only.
+// flatly restricts accept to columns with exactly one value a row.
 func flatly(accept func(*format.SchemaElement, *binding) bool) func(*fileColumn, *binding) bool {
 	return func(c *fileColumn, b *binding) bool { return c.Flat() && accept(&c.elements[0], b) }
 }

@@ -26,10 +26,10 @@ type CSV struct {
 	fields  []int // columns of the fields wanted; -1: there is none
 	columns int
 	record  pipeline.Bytes
-	begins  int64   // byte of the record
-	starts  []place // of fields
+	begins  int64   // byte at which the record begins
+	starts  []place // where its fields begin
 	at      place   // of the next byte
-	key     int     // column of the id, by which rows are known in what an open quote swallows
+	key     int     // column of the id, by which rows are recognized in what an open quote swallows
 	broke   []broke // lines that begin in the fields of the row
 	labels  []label
 	lenient bool // quotes inside fields are characters, a broken row is a *rowError: see csvRecords
@@ -43,7 +43,7 @@ type rowError struct {
 
 func (e *rowError) Error() string { return e.wrong.Error() }
 
-// broke is the beginning of a line within a field in quotes.
+// broke is a line break within a quoted field: where the line behind it begins.
 type broke struct {
 	line int
 	byte int64
@@ -354,7 +354,7 @@ func (s *CSV) unsound(at place, cause, remedy string) error {
 	}
 }
 
-// broken says what is wrong with the row at hand, and what it swallows.
+// broken returns the error for the current row, and says how many lines look like rows swallowed by an open quote.
 func (s *CSV) broken(at place, cause, remedy string) error {
 	lines := s.swallowed()
 	if n := len(lines); n > 0 {

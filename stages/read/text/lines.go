@@ -112,8 +112,8 @@ func (s *stream) seek(at int64, lines int) error {
 	return err
 }
 
-// window is how much of a file is read at once: all of a small one, of which there
-// may be thousands.
+// window returns the size of the read buffer: that of the file if it is small, since there may be thousands of small
+// files.
 func window(f *os.File) int {
 	const usual, least = 1 << 16, 1 << 12
 	info, err := f.Stat()
@@ -143,7 +143,7 @@ func Unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error)
 	return bufio.NewReaderSize(whole{in, path}, 1<<16), true, nil
 }
 
-// whole names the file when what is packed in it cannot be read to its end.
+// whole adds the path of the file to errors of the decompressor.
 type whole struct {
 	io.Reader
 	path string
@@ -157,8 +157,7 @@ func (w whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// broken says that a file ends early or is no sound packed file. The library's
-// own words do not quote the content, but they say nothing to a user either.
+// broken replaces errors about truncated or damaged compressed files by one with a remedy.
 func broken(path string, err error) error {
 	if _, ok := errors.AsType[*input.Error](err); ok {
 		return err

@@ -33,7 +33,7 @@ type Console struct {
 	Verbose bool
 	Log     *slog.Logger // made by StartLog
 
-	Grace time.Duration // before EndHard ends the process; 0: endGrace
+	Grace time.Duration // time before EndHard ends the process; 0: endGrace
 	hung  atomic.Bool   // EndHard ends the process
 }
 

@@ -29,8 +29,8 @@ type Progress struct {
 	unit  string
 	total int64
 	done  int64
-	ahead int64  // of these, done before it began
-	said  string // what Say said last
+	ahead int64  // of these, number that were done before it began
+	said  string // last text of Say
 	begin time.Time
 	last  time.Time
 	now   func() time.Time

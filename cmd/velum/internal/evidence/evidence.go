@@ -37,12 +37,12 @@ type Options struct {
 	Dir      string
 	Private  string   // its private tree; "": beside it
 	Language string   // of the page: en, es, ca; "": that of the report
-	Facts    string   // file of what the house says
-	SBOM     string   // file of what the program is made of
-	DCAT     string   // file that the record for a catalogue goes to; "": none
+	Facts    string   // file with the institution's answers
+	SBOM     string   // file of the program's bill of materials
+	DCAT     string   // file for the catalogue record; "": none
 	Ledger   string   // log of the releases; "": that of the output
-	In       []string // archive, to look for notes of who objects; none: nobody is looked for
-	Known    []string // names of all attacks that there are
+	In       []string // archive in which notes of people who object are looked up; none: they are not
+	Known    []string // names of all attacks that exist
 	Build    look.Build
 	Config   func() (*option.Config, error)
 
@@ -50,7 +50,7 @@ type Options struct {
 
 	Sign         string // file of a private key
 	Name, Limits string // who signs, and within which limits
-	PublicKey    string // whose signature it must be; "": anybody's
+	PublicKey    string // key that the signature must be made with; "": any
 }
 
 // Run makes, signs or verifies the dossier of the output o.Dir.
@@ -100,7 +100,7 @@ type Output struct {
 	Public  string `json:"manifest_sha256"`
 	Private string `json:"private_manifest_sha256"`
 	Masked  string `json:"masked_sha256"` // audit.OutputDigest
-	Head    string `json:"audit_head"`    // of the log, when the dossier was made
+	Head    string `json:"audit_head"`    // hash of the audit log's last line when the dossier was made
 }
 
 // Section is a chapter of the dossier.
@@ -123,7 +123,7 @@ type Fact struct {
 // interval, or a digest.
 type Value struct {
 	Text    string      `json:"text,omitempty"`
-	Word    string      `json:"word,omitempty"` // of the table of words
+	Word    string      `json:"word,omitempty"` // key in the table of words
 	Count   *int64      `json:"count,omitempty"`
 	Share   *float64    `json:"share,omitempty"`
 	Number  *float64    `json:"number,omitempty"`

@@ -26,8 +26,8 @@ import (
 type Options struct {
 	Text         string // the note itself; "-" reads it
 	In, From, ID string // notes, their format, and one of them
-	Word         string // the words to explain: all that are written so
-	At           int    // or the one at this byte; negative for none
+	Word         string // explain this word at all places
+	At           int    // explain the word at this byte; negative: not set
 }
 
 // Explanation is the result for one note, in the form of --json. All positions are byte offsets in its text.
@@ -36,11 +36,11 @@ type Explanation struct {
 	ID       string   `json:"id,omitempty"`
 	Model    string   `json:"model"`
 	Language string   `json:"language,omitempty"`
-	Status   string   `json:"status"`           // masked, or the reason for which the note is kept back
-	Text     string   `json:"text"`             // as it came
-	Masked   string   `json:"masked,omitempty"` // as it leaves
+	Status   string   `json:"status"`           // masked, or the reason why the note is quarantined
+	Text     string   `json:"text"`             // the note as given
+	Masked   string   `json:"masked,omitempty"` // the note as masked
 	Conf     *float32 `json:"confidence,omitempty"`
-	Steps    []Step   `json:"steps"` // of resolve, in their order, that changed something
+	Steps    []Step   `json:"steps"` // steps of resolve that changed something, in order
 	Spans    []Span   `json:"spans"` // what is masked in the end
 	Words    []Word   `json:"words"`
 }
@@ -71,13 +71,13 @@ type Word struct {
 	Masked   bool      `json:"masked"`
 	Tag      string    `json:"tag"`                // what the tagger chose
 	Rival    string    `json:"rival"`              // the likeliest tag beside it: O if another was chosen
-	Says     *Says     `json:"says,omitempty"`     // P of both, of all taggers together; nil: the kind of model says none
-	Members  []Member  `json:"members,omitempty"`  // of which that is the mean
-	Lists    []string  `json:"lists,omitempty"`    // the kinds of list that know the word
+	Says     *Says     `json:"says,omitempty"`     // probability of both by all taggers together; nil: the kind of model has none
+	Members  []Member  `json:"members,omitempty"`  // the taggers whose mean that is
+	Lists    []string  `json:"lists,omitempty"`    // kinds of lists that contain the word
 	Patterns []Pattern `json:"patterns,omitempty"` // that match here
-	Why      []Cause   `json:"why"`                // what is most certain first
+	Why      []Cause   `json:"why"`                // causes, the most certain first
 
-	named bool // a list of names or places knows it
+	named bool // a list of names or places contains it
 }
 
 // Says holds the probabilities of the chosen tag and of the next most probable one.
@@ -90,7 +90,7 @@ type Says struct {
 type Member struct {
 	Kind   string       `json:"kind"`
 	Weight float32      `json:"weight"`         // in the mean; 0: it was not asked, or does not enter it
-	Says   *Says        `json:"says,omitempty"` // nil: not asked of this word
+	Says   *Says        `json:"says,omitempty"` // nil: it was not asked about this word
 	List   string       `json:"list,omitempty"` // of an inverse model: the list that decides
 	Odds   *tagger.Odds `json:"odds,omitempty"`
 }

@@ -25,8 +25,8 @@ import (
 // Tagged holds the spans that an earlier run found in an archive, so that extracts can be made without tagging again.
 // Spans are bound to an input file by its SHA-256 and its row groups, so they cannot be applied to another file.
 type Tagged struct {
-	Digest string // of the private manifest
-	Made   string // what the spans were made by: configuration and model
+	Digest string // hash of the private manifest
+	Made   string // hash of the configuration and model that made the spans
 	dir    string
 	units  map[Key]taggedFile
 }
@@ -105,8 +105,8 @@ type TaggedUnit struct {
 
 	source map[int64]int64 // rows of the unit that is being loaded in its file, by those of its parts; nil: they are the same
 
-	notes []int32 // of each span, while they are loaded
-	moves []move  // of the unit that is being loaded
+	notes []int32 // while spans are loaded: the note of each
+	moves []move  // ranges of rows that make up the unit that is being loaded
 	alone bool    // that unit is of one file
 }
 

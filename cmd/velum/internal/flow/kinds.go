@@ -38,7 +38,7 @@ type Kind struct {
 	// that of the profile.
 	DefaultTemplate func(c *option.Config) string
 	Anew            bool // its trainer begins with no model: tagger.ErrInit
-	Dial            bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
+	Dial            bool // its labellers use LabelOptions.OBias: the recall dial can be measured and used
 
 	Labels  string // the one label set that it knows; "": any
 	Without bool   // can be made without labelled notes, from what the configuration names

@@ -25,8 +25,8 @@ import (
 type Objections struct {
 	Path   string           // of the list; "" if there is none
 	Rows   []Objector       // of the list
-	Forgot *audit.Forgotten // who was forgotten in the output, and who objected before; nil: nobody
-	Alike  []Alike          // what LeaveOut found
+	Forgot *audit.Forgotten // patients forgotten in the output, and those who objected before; nil: none
+	Alike  []Alike          // ids that may be those of people who object, found by LeaveOut
 
 	listed *patientid.Set // member k is Rows[k]
 	others *patientid.Set // people.others
@@ -44,10 +44,10 @@ type Alike struct {
 type Objector struct {
 	Row     int64
 	Raw     string // as the list has it
-	Number  bool   // it is one there
-	Form    []byte // of package patientid; empty: the row has no id
-	Heading bool   // it may be the name of the column
-	Notes   int64  // in the archive, by LeaveOut
+	Number  bool   // the list has it as a number
+	Form    []byte // normal form of the id (package patientid); empty: the row has no id
+	Heading bool   // the row may be the heading of the column
+	Notes   int64  // number of notes in the archive, counted by LeaveOut
 }
 
 // sets returns the non-empty sets of patients to leave out, for stages/recognize; none for nil.

@@ -35,7 +35,7 @@ type Leaks struct {
 	By    string   `json:"by,omitempty"`    // who read the sample of an output
 	Kappa *float64 `json:"kappa,omitempty"` // of two readers
 
-	Others int64 `json:"other_readings,omitempty"` // of the same output, recorded before
+	Others int64 `json:"other_readings,omitempty"` // number of readings of the same output that were recorded before
 }
 
 // Solve checks the fields and computes those that follow from the others: the bound, or the notes to read for a wanted

@@ -21,7 +21,7 @@ import (
 // recognized it (gate.attacks), and at least at the rate of human readers.
 type Leak struct {
 	Probability float64        `json:"probability"`
-	Low         float64        `json:"low"` // of 95 %, all categories at their bounds at once
+	Low         float64        `json:"low"` // lower end of the 95 % interval, all categories at their bounds at once
 	High        float64        `json:"high"`
 	Allowed     float64        `json:"allowed,omitempty"`
 	Categories  []CategoryLeak `json:"categories"`
@@ -32,9 +32,9 @@ type Leak struct {
 type CategoryLeak struct {
 	Category string  `json:"category"`
 	Strategy string  `json:"strategy,omitempty"` // of its surrogates
-	Missed   float64 `json:"missed_share"`       // in the audit
-	Expected float64 `json:"expected"`           // values left in the output
-	Told     float64 `json:"told_share"`         // of these, those that can be told
+	Missed   float64 `json:"missed_share"`       // share that was missed in the audit
+	Expected float64 `json:"expected"`           // expected number of values left in the output
+	Told     float64 `json:"told_share"`         // of these, share that can be told from surrogates
 }
 
 // leakInput holds the counts from which a leak is simulated.

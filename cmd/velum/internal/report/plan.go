@@ -13,9 +13,9 @@ import (
 // notes still holds an identifier. `velum run --audit` draws them.
 type Plan struct {
 	Wanted   float64         `json:"wanted"`
-	Clean    int64           `json:"plain_if_none_leaks"` // of all notes alike, and none is found
-	Expected float64         `json:"expected_share"`      // that keeps something, by the confidences
-	Plain    int64           `json:"plain,omitempty"`     // of all notes alike, if as much is found as expected; 0: no number shows it
+	Clean    int64           `json:"plain_if_none_leaks"` // notes to read if drawn from all notes alike and nothing is found
+	Expected float64         `json:"expected_share"`      // expected share of notes with something unmasked, by the confidences
+	Plain    int64           `json:"plain,omitempty"`     // the same if as much is found as expected; 0: no number suffices
 	Strata   []audit.Stratum `json:"strata,omitempty"`    // what is drawn, the least sure first; none: of all notes alike; Read is how many
 }
 

@@ -35,11 +35,11 @@ import (
 // speed goes to stdout.
 type Report struct {
 	Schema   string          `json:"schema"`
-	Language string          `json:"language"` // of what follows, and of the page
+	Language string          `json:"language"` // language of the texts below and of the page
 	Light    light           `json:"light"`
 	Sentence string          `json:"sentence"`
 	Findings []reportFinding `json:"findings"`
-	Private  bool            `json:"private"` // all counts; not to be given away
+	Private  bool            `json:"private"` // it has all counts and must not be given away
 
 	Notes      reportNotes `json:"notes"`
 	Reasons    []named     `json:"quarantine_reasons,omitempty"`
@@ -64,7 +64,7 @@ type Report struct {
 	BadUnits  int              `json:"bad_units"`
 	Damaged   []reportDamage   `json:"damaged_units,omitempty"`
 	Others    int64            `json:"notes_of_other_runs,omitempty"` // masked by earlier runs with other options or another model
-	Unvouched int              `json:"files_without_checksums"`       // with no list of sums and no second copy either
+	Unvouched int              `json:"files_without_checksums"`       // number of files without checksums, in a list or of their own
 
 	Model         reportModel  `json:"model"`
 	Configuration reportConfig `json:"configuration"`

@@ -25,12 +25,12 @@ import (
 type Risk struct {
 	Calibration *Calibration        `json:"calibration,omitempty"` // nil: the confidences say nothing
 	Left        *calibrate.Expected `json:"expected_left,omitempty"`
-	Corrected   *calibrate.Expected `json:"corrected_left,omitempty"` // the same with what people found in a sample; nil: nobody read
+	Corrected   *calibrate.Expected `json:"corrected_left,omitempty"` // the same, corrected by what people found in a sample; nil: nobody read
 	Parts
-	Many    bool     `json:"many"`           // more than RedFrom of the notes
+	Many    bool     `json:"many"`           // the expected number is more than RedFrom of the notes
 	RedFrom float64  `json:"red_from"`       // report.expected, a share of the notes
 	Proven  float64  `json:"proven_by"`      // report.proven, the share that a reading must show
-	Unlike  []Shift  `json:"unlike"`         // in what the notes were compared
+	Unlike  []Shift  `json:"unlike"`         // differences between these notes and those of the calibration
 	Plan    *Plan    `json:"plan,omitempty"` // of a sample that would show Proven; nil: one was read
 	Reading *Reading `json:"reading,omitempty"`
 
@@ -74,7 +74,7 @@ func (p *Parts) Direct() *calibrate.Expected {
 // RiskPart is the estimate for one part of the notes, such as a month.
 type RiskPart struct {
 	Name string `json:"name"`
-	Of   int64  `json:"of"` // masked notes; of a category its spans
+	Of   int64  `json:"of"` // number of masked notes; for a category, of its spans
 	calibrate.Expected
 
 	Read  int64 `json:"read,omitempty"`  // of these notes, in the sample
@@ -95,18 +95,18 @@ type Shift struct {
 	Here   float64 `json:"here,omitempty"`
 	Lowest float64 `json:"lowest,omitempty"` // of the sources, or what is taken for them
 	Most   float64 `json:"highest,omitempty"`
-	Beyond bool    `json:"beyond"` // further away than the light allows
+	Beyond bool    `json:"beyond"` // differs by more than the light allows
 
-	Languages []string `json:"languages,omitempty"` // that the model has not heard, of one note in a hundred or more
+	Languages []string `json:"languages,omitempty"` // languages of at least 1 % of the notes that the model was not trained on
 }
 
 // Reading summarizes the findings of people who read a random sample of this output.
 type Reading struct {
 	audit.Reading
-	Upper float64 `json:"upper"`    // share of notes that keep something, at 95 %
-	Share float64 `json:"estimate"` // that keeps something, strata by their notes
+	Upper float64 `json:"upper"`    // upper 95 % bound of the share of notes with something unmasked
+	Share float64 `json:"estimate"` // estimated share of such notes, strata weighted by their notes
 	Stale bool    `json:"stale"`    // the output has changed since
-	Fast  bool    `json:"fast"`     // a note took less than report.read_seconds
+	Fast  bool    `json:"fast"`     // a note took less time than report.read_seconds
 }
 
 // plain has the limits used without a calibration, for notes in Spanish and Catalan: none of the writers of

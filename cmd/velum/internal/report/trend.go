@@ -27,7 +27,7 @@ type Trend struct {
 type Measure struct {
 	Name   string     `json:"name"`   // quarantine, language, words, confidence, or a category: its spans of 100 notes
 	Of     []*float64 `json:"of"`     // months
-	Lowest float64    `json:"lowest"` // before the newest
+	Lowest float64    `json:"lowest"` // lowest value before the newest month
 	Most   float64    `json:"highest"`
 	Beyond bool       `json:"beyond"`
 }

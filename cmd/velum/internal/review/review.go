@@ -47,7 +47,7 @@ type Options struct {
 	Labels   string // label set of the categories that may be marked
 	Lang     string // of the page: es, ca, en
 	Keys     map[string]string
-	Guide    string // file of the house's guideline; "": that of the question
+	Guide    string // file of your own guideline; "": that of the question
 	Port     int
 	Reader   string // who reads a sample
 	Export   bool   // write what is decided and end

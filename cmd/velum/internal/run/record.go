@@ -26,7 +26,7 @@ type RecordOptions struct {
 	Metrics string // file for Prometheus, "" for none
 	Private string // file for Prometheus with all counts, for its owner alone; "" for none
 	Audit   string // the audit log, "" for that of the private tree
-	Sample  string // masked notes to draw for a person to read: how many, or the share that is to be shown, as 0.5%; "": none
+	Sample  string // number of masked notes to draw for a reader, or the share to prove, as 0.5%; "": none
 	EmptyOK bool   // exit code 0 when there is nothing to do
 }
 

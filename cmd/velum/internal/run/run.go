@@ -46,13 +46,13 @@ type Options struct {
 	Tagged       string // output of an earlier run whose spans are taken; "": the notes are tagged
 	Fresh, Dry   bool
 	Replace      bool     // the output gets what In has, and nothing else
-	Again        bool     // notes that are masked anew are meant to be: no warning
-	Patients     []string // ids of a patient whose notes are taken out; none: nobody's
-	Files        []string // of the archive, that are forgotten
-	TakeBack     bool     // Patients are taken up again instead
+	Again        bool     // notes are meant to be masked anew: no warning
+	Patients     []string // ids of a patient whose notes are removed; none: nobody
+	Files        []string // files of the archive that are forgotten
+	TakeBack     bool     // Patients may be in later runs again
 	Record       RecordOptions
 
-	Save  bool   // the plan is written, and nothing else done
+	Save  bool   // only the plan is written
 	Plan  string // an output with a plan, or the plan itself: see Shard, Finish
 	Shard string // I/N
 

@@ -33,9 +33,9 @@ type Options struct {
 	Gold   []string // labelled notes of the archive
 	Only   []string // names of attacks; none: all that apply
 	Misses []float64
-	Most   float64 // times guessing that is allowed
+	Most   float64 // how many times as much as guessing an attack may find
 	Notes  int     // of the archive that are looked at
-	People string  // table of names, and how many bear them; "": nobody knows
+	People string  // table of names and of how many people bear them; "": none
 	Link   LinkOptions
 	With   string // another extract of the archive, or an earlier release of this one
 	Seed   uint64 // of everything that is drawn

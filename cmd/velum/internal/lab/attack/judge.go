@@ -26,29 +26,29 @@ type suspect struct {
 // Result holds the figures of one attack for one kind of missed names: planted or natural.
 type Result struct {
 	Attack  string  `json:"attack"`
-	Kind    string  `json:"kind,omitempty"`   // of misses: planted, natural
-	Misses  float64 `json:"misses,omitempty"` // share of names that were planted
+	Kind    string  `json:"kind,omitempty"`   // kind of missed names: planted, natural
+	Misses  float64 `json:"misses,omitempty"` // share of names that were left unmasked on purpose
 	Verdict string  `json:"verdict"`          // passed, failed, no power
-	Of      string  `json:"of"`               // what is pointed at
+	Of      string  `json:"of"`               // what the attacker points at
 
 	Patients int `json:"patients"`
 	Rounds   int `json:"rounds,omitempty"` // extracts over which the counts are summed
 
-	All       int     `json:"all"` // that could be pointed at
+	All       int     `json:"all"` // number of things that the attacker could point at
 	Left      int     `json:"left"`
 	Pointed   int     `json:"pointed"`
 	Right     int     `json:"right"`
-	Recall    float64 `json:"recall"`    // right of left
-	Precision float64 `json:"precision"` // right of pointed
+	Recall    float64 `json:"recall"`    // found, as a share of what was left
+	Precision float64 `json:"precision"` // found, as a share of what was pointed at
 	Guess     float64 `json:"guess"`     // precision of guessing
-	Lift      float64 `json:"lift"`      // precision by guess
-	Low       float64 `json:"lift_low"`  // 95 %, patients drawn again
+	Lift      float64 `json:"lift"`      // precision, divided by that of guessing
+	Low       float64 `json:"lift_low"`  // lower end of its 95 % interval, with patients drawn again
 	High      float64 `json:"lift_high"`
-	Surest    float64 `json:"surest_lift"`     // of the surest tenth
-	SurestLow float64 `json:"surest_lift_low"` // 95 %
-	Named     float64 `json:"named"`           // patients of whom half or more of what is pointed at is right, an extract
+	Surest    float64 `json:"surest_lift"`     // lift of the tenth that the attacker is most certain of
+	SurestLow float64 `json:"surest_lift_low"` // lower end of its 95 % interval
+	Named     float64 `json:"named"`           // patients for whom at least half of what is pointed at is right, per extract
 	NamedBy   float64 `json:"named_by_guess"`  //
-	Needed    int     `json:"needed"`          // left ones without which nothing can be said
+	Needed    int     `json:"needed"`          // how many must be left before anything can be said
 	Why       string  `json:"why,omitempty"`
 
 	spread float64 // how much more the lift varies by patient than if each mention were alone

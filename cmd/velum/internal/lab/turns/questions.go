@@ -8,7 +8,7 @@ import (
 // Questions is the content of asked.json: which notes a person was asked about, and why. It holds no text of the notes.
 type Questions struct {
 	Schema string     `json:"schema"`
-	Turn   int        `json:"turn"` // whose model was unsure
+	Turn   int        `json:"turn"` // the turn whose model was uncertain
 	From   int64      `json:"from"` // the slice of the archive
 	To     int64      `json:"to"`
 	Path   string     `json:"path,omitempty"` // where the notes went, if it is elsewhere
@@ -21,7 +21,7 @@ type Question struct {
 	Confidence float64 `json:"confidence"`
 	Why        string  `json:"why"`
 	Category   string  `json:"category,omitempty"`
-	Said       string  `json:"said,omitempty"` // digest of the places and labels that the model gave it
+	Said       string  `json:"said,omitempty"` // hash of the spans that the model found in it
 }
 
 // Answers is the content of answers.json: counts of the answers that a person sent back. An answer is unchanged if its
@@ -30,7 +30,7 @@ type Answers struct {
 	Schema    string `json:"schema"`
 	Notes     int    `json:"notes"`
 	Unchanged int    `json:"unchanged"`
-	Others    int    `json:"others"` // that nobody had asked about, and seconds of one id
+	Others    int    `json:"others"` // number of answers that nobody had asked for, and of repeated ids
 }
 
 const (

@@ -17,11 +17,11 @@ type Report struct {
 	Language   string   `json:"language"` // of the sentences and the page
 	Sentence   string   `json:"sentence"`
 	Remarks    []string `json:"remarks,omitempty"` // what to think of it
-	Supervised Scores   `json:"supervised"`        // turn 0
+	Supervised Scores   `json:"supervised"`        // scores of turn 0
 	BestTurn   int      `json:"best_turn"`
 	Best       Scores   `json:"best"`
 	Promoted   int      `json:"promoted_turn"`
-	Measured   bool     `json:"measured"`        // there were notes to judge on
+	Measured   bool     `json:"measured"`        // there were notes to score on
 	From       int      `json:"from_turn"`       // first turn whose scores are on the same notes as those of the last; Supervised is its, or that of the model before
 	Folds      int      `json:"folds,omitempty"` // that labelled notes and answers were dealt out to, to judge on them; 0: there were validation notes
 	Turns      []*Turn  `json:"turns,omitempty"`

@@ -13,14 +13,14 @@ import (
 type Turn struct {
 	Schema  string `json:"schema"`
 	Number  int    `json:"turn"`
-	Options string `json:"options"`          // digest of what shaped the turn
+	Options string `json:"options"`          // hash of the options that shaped the turn
 	Parent  string `json:"parent,omitempty"` // SHA-256 of the turn.json before
 
 	Template  string            `json:"template,omitempty"`    // name; empty for a model that was given
-	Answers   int               `json:"answer_sets,omitempty"` // of a person, that the model learned from
+	Answers   int               `json:"answer_sets,omitempty"` // number of a person's answers that the model was trained on
 	Slice     Slice             `json:"slice"`
 	Selection *report.Selection `json:"selection,omitempty"`
-	Groups    []Group           `json:"groups"` // what the archive gave to the training set
+	Groups    []Group           `json:"groups"` // notes of the archive that joined the training set
 	Dropped   []int             `json:"dropped,omitempty"`
 	Training  Training          `json:"training"`
 
@@ -41,8 +41,8 @@ type Slice struct {
 	To         int64        `json:"to"`
 	Notes      int64        `json:"notes"` // (or lines) that were tagged
 	Unsound    int64        `json:"unsound,omitempty"`
-	Known      int64        `json:"known,omitempty"`        // labelled, asked or taken before: left out
-	Missed     int64        `json:"missed_words,omitempty"` // of those tagged: left out, for a word that is mostly in spans stands in none
+	Known      int64        `json:"known,omitempty"`        // number left out because they were labelled, asked about or taken before
+	Missed     int64        `json:"missed_words,omitempty"` // of those tagged, left out because a word that is mostly in spans is in none
 	Damaged    []int        `json:"damaged_units,omitempty"`
 	Confidence []report.Bin `json:"confidence"` // of those with spans
 }
