@@ -372,10 +372,9 @@ const PartColumn = "part"
 type Column struct {
 	Name string
 	Kind ColumnKind
-	// Type is what the column is in Parquet, for one that is written as it was
-	// read: a FileMetaData in Thrift's compact form whose schema is this column
-	// without a root; its metadata have under "duration" the unit (s, ms, us, ns) of a
-	// type that Arrow has and Parquet has not. If it is empty, Kind says all.
+	// Type is the Parquet type of a column that is written as it was read: a FileMetaData in Thrift's compact form,
+	// whose schema is this column without a root. Its metadata has under "duration" the unit (s, ms, us, ns) of a type
+	// that Arrow has and Parquet lacks. If Type is empty, Kind says everything.
 	Type  string
 	Valid []bool   // one a note; false means null
 	Fixed []uint64 // bits of the values, for every kind but BytesColumn and NestedColumn

@@ -28,20 +28,20 @@ func (k Kind) String() string { return kindRows[k].name }
 // patterns, rules, models and generated notes alike; for the categories of one
 // scheme alone its own guidelines hold.
 var kindRows = [kinds]struct{ name, categories string }{
-	// UntypedKind: personal information whose kind nobody says, and None.
+	// UntypedKind: personal information of unknown kind, and None.
 	UntypedKind: {"OTHER",
 		"PHI MISC DISEASE OFFICE FIRST MEDIA COURT FAMILY BODY EVENT"},
-	// TraitKind: sex, kinship and other traits of a person, which i2b2 has not.
+	// TraitKind: sex, kinship and other traits of a person, which i2b2 has no category for.
 	TraitKind: {"OTHER",
 		"SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA OTROS_SUJETO_ASISTENCIA"},
-	// NameKind: the name of a person, without title (Dr., Sra., D., R3) and without the word for kin before it.
+	// NameKind: the name of a person, without title (Dr., Sra., D., R3) and without a word of kinship before it.
 	NameKind: {"NAME",
 		"PERSON PATIENT DOCTOR USERNAME PER NAME NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO"},
-	// ProfessionKind: what a person works as.
+	// ProfessionKind: a person's occupation.
 	ProfessionKind: {"PROFESSION",
 		"PROFESSION PROFESION"},
-	// PlaceKind: a place or an institution that has a name, with the word for what it is ("Hospital de Reus", "c/ Nou
-	// 3"); "centro de salud" alone is none.
+	// PlaceKind: a named place or institution, including the word for what it is ("Hospital de Reus", "c/ Nou 3");
+	// "centro de salud" alone is none.
 	PlaceKind: {"LOCATION",
 		"LOCATION HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP LOCATION-OTHER LOC ORG GEOGRAPHIC POSTAL_CODE TERRITORIO CALLE PAIS INSTITUCION CENTRO_SALUD"},
 	// AgeKind: how old a person is or was ("70 años", "niña de 3m", "camina a los 13 meses"); not how long something
@@ -52,11 +52,11 @@ var kindRows = [kinds]struct{ name, categories string }{
 	// fraction of a tablet ("viernes 3/4") or a score ("Apgar 9/10/10").
 	DateKind: {"DATE",
 		"DATE FECHAS"},
-	// ContactKind: how a person or an institution is reached: telephone, fax, e-mail, address on a network.
+	// ContactKind: a way to contact a person or an institution: telephone, fax, e-mail, network address.
 	ContactKind: {"CONTACT",
 		"TELEPHONE EMAIL PHONE FAX URL IPADDRESS IP_ADDRESS CORREO_ELECTRONICO NUMERO_TELEFONO NUMERO_FAX URL_WEB DIREC_PROT_INTERNET"},
-	// IDKind: a number that stands for a person, a thing of theirs or a record: records, referrals, samples and sick
-	// notes as SANITARY_CARD_ID, members of a profession as DNI.
+	// IDKind: a number that identifies a person, a belonging or a record of theirs. Records, referrals, samples and
+	// sick notes are SANITARY_CARD_ID, registration numbers of professionals DNI.
 	IDKind: {"ID",
 		"DNI SOCIAL_SECURITY_ID SANITARY_CARD_ID IBAN LICENSE_PLATE COLLEGIATE_ID RECORD_ID PASSPORT " +
 			"SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM MEDICAL_RECORD HEALTH_PLAN BIOMETRIC PHOTO OTHER_IDENTIFIER " +

@@ -22,7 +22,7 @@ const (
 	Unsealed              // write: the masked text is not one that verify has passed
 	BadRow                // the row of a table or the JSON object breaks its format
 	Excluded              // the patient objects: the note is left out
-	TooCostly             // the rules of the house cost more than one note may: it would at every start
+	TooCostly             // user-defined rules took more time than a note may; they would at every start
 	NoPatient             // people object, and nobody knows whose the note is
 	Unreadable            // the document holds what nobody can look at: an image, a scan
 	IdentifyingID         // the id says who somebody is, and would be public

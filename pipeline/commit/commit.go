@@ -26,8 +26,7 @@ import (
 
 // UnitOptions holds the options of RunUnits. The zero value works.
 type UnitOptions struct {
-	// Grow keeps what earlier runs committed and the plan does not have: see
-	// Changes. Else the trees hold the plan and nothing more.
+	// Grow keeps units that earlier runs committed and the plan does not have: see Changes. Otherwise they are removed.
 	Grow     bool
 	Vanished string                              // keep, remove or refuse what has gone from below a root; "" means keep
 	Changed  string                              // what becomes of a file at whose path another lay: add, replace or refuse; "" asks Compare
@@ -36,11 +35,10 @@ type UnitOptions struct {
 
 	Rest rester // copies what is left of a unit when some of its files are removed
 
-	// Stands tells of a committed unit of one small file that its parts stay as they are: no other file comes to share it, as
-	// when people have read a sample of it. nil: small files are bundled.
+	// Stands reports whether a committed unit of one small file must stay as it is, so that no other file is added to
+	// it: people have read a sample of it, say. nil: small files are bundled.
 	Stands func(u *UnitRecord) bool
-	// ByLength takes what the last commit lists for whole if it is there and as long
-	// as it was; else every byte of it is read.
+	// ByLength checks parts of the last commit by existence and length alone. Otherwise every byte of them is read.
 	ByLength bool
 
 	AtOnce  int             // number of units done at the same time; 0 means 1
@@ -49,8 +47,7 @@ type UnitOptions struct {
 	Verify  verifier        // re-reads every Parquet part; nil: sizes only
 	Stats   *pipeline.Stats // may be nil
 
-	// Done is called for every unit, done now or found done, one call at a
-	// time. May be nil.
+	// Done is called for every unit, whether done now or before, one call at a time. May be nil.
 	Done func(u *UnitRecord, reused bool)
 
 	// Finish is the last step: when all units are done it may write files of
@@ -58,8 +55,8 @@ type UnitOptions struct {
 	// stops the commit. It is not called when nothing changed. May be nil.
 	Finish func(ctx context.Context, f *Final) error
 
-	// LastStep names what Finish does beyond what the plan's configuration
-	// says: it is called again when the last commit has another. May be empty.
+	// LastStep identifies settings of Finish that are not part of the plan's configuration: Finish is called again if
+	// the last commit has another LastStep. May be empty.
 	LastStep string
 }
 

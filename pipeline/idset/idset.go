@@ -48,7 +48,7 @@ const hashBytes = 8
 //	for pass := range c.Passes() { for k, set := range sets { c.Add(pass, k, set) } }; c.Again()
 type Counter struct {
 	passes int
-	pass   int      // at hand
+	pass   int      // number of the current pass
 	all    []uint64 // hashes of the pass, set by set, each sorted
 	ends   []int    // of the sets in all
 	table  []uint64 // of the hashes that a share has had
@@ -121,9 +121,8 @@ func rangeOf(h uint64, n int) int {
 // 256 KiB stays in the second-level cache.
 const shareIDs = 1 << 13
 
-// count counts what came again in the pass at hand, and forgets the pass. Sets are
-// sorted, so those hashes of all sets that can be the same stand side by side:
-// each share of the range is a piece of every set, behind that of the share before.
+// count counts the repeated hashes of the current pass, and then clears it. Sets are sorted, so hashes that can be
+// equal are in the same range of each set: every share of the work takes one range in all sets.
 func (c *Counter) count() {
 	shares := len(c.all)/shareIDs + 1
 	at := make([]int, len(c.ends)) // where the share begins in each set

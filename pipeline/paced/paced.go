@@ -17,7 +17,7 @@ const (
 type Reader struct {
 	ctx        context.Context
 	full, free chan []byte
-	chunk      []byte // at hand
+	chunk      []byte // the current chunk
 	left       []byte // of it
 	err        error  // why there are no more; set before full is closed
 }

@@ -279,7 +279,7 @@ type Member struct {
 	Key    uint64 `json:"key"` // hashes
 	Form   uint64 `json:"form"`
 
-	// Hashes of the digits and of the letters before and behind them, 0 for none: see Alike.
+	// Hashes of the digits, and of the letters before and behind them; 0 if there are none: see Alike.
 	Core   uint64 `json:"core,omitempty"`
 	Before uint64 `json:"before,omitempty"`
 	Behind uint64 `json:"behind,omitempty"`

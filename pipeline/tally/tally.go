@@ -26,7 +26,7 @@ const (
 	Doubt      Of = "doubt"            // masked notes, by bin of models/tag/calibrate
 	DoubtBy    Of = "doubt_by"         // the same of some of the notes: see ByLanguage, ByCenter
 	Words      Of = "words"            // of masked notes, that were looked at for their language; has no second part
-	Unknown    Of = "unknown_words"    // of these, those that are in no language at hand; has no second part
+	Unknown    Of = "unknown_words"    // of these, those that are in no available language; has no second part
 	Foreign    Of = "foreign"          // masked notes in another language; has no second part
 	Chosen     Of = "chosen"           // notes, by what they were chosen for
 	WithSpans  Of = "notes_with_spans" // notes; has no second part

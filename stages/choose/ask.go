@@ -26,9 +26,8 @@ type Asking struct {
 	N      int
 	Random float64 // share that is drawn at random, to find what the model is certain of and wrong about
 	Seed   uint64
-	// Classes is the share of every class in the target, in the order of
-	// TagSet.Categories: those of one in a hundred and more are each asked
-	// about, if the model found any.
+	// Classes is the wanted share of every class, in the order of TagSet.Categories. About each class with at least one
+	// in a hundred something is asked, if the model found any.
 	Classes []float64
 }
 
@@ -53,12 +52,12 @@ const (
 func (w Why) String() string { return [...]string{"unsure", "category", "random"}[w] }
 
 const (
-	// mainClass is the share from which a class has to be among the questions.
+	// mainClass is the share from which on questions about a class are guaranteed.
 	mainClass = 0.01
-	// alike is in how many of 64 bits the sketches of two notes differ at
-	// most, one of which is enough.
+	// alike is the number of bits, of 64, in which the sketches of two notes may differ so that one of the notes is
+	// enough.
 	alike = 8
-	// formBits of the sketch tell groups of words apart: 16 groups.
+	// formBits is how many bits of the sketch divide notes into groups: 16 groups.
 	formBits = 4
 )
 

@@ -243,17 +243,15 @@ func softplus(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.
 
 const (
 	newtonSteps = 80
-	// hard and loose are ρ for shares and for lengths, times k: what cannot
-	// be reached pulls at everything else, and lengths may pull less.
+	// hard and loose are ρ for shares and for lengths, times k. A condition that cannot be met distorts all others;
+	// lengths may distort them less.
 	hard, loose = 1e-5, 1e-3
-	// highest is a price that no condition has that can be met: confidence
-	// is worth 1/T = 200 at most.
+	// highest is higher than the price of any condition that can be met: confidence is worth at most 1/T = 200.
 	highest = 4000
 )
 
-// level returns the price of a note at which k notes are taken when nothing
-// else has a price, by bisection. From zero, where nearly all or none would be
-// taken, Newton's first step leads nowhere.
+// level finds by bisection the price per note at which k notes are taken when all other prices are zero. Newton's
+// method starts there: from zero, where nearly all or no notes would be taken, its first step is useless.
 func (b *balance) level(k float64) float64 {
 	low, high := -2/temperature, 1/temperature
 	for range 50 {

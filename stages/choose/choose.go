@@ -20,9 +20,8 @@ import (
 
 // Options holds the options of the stage. The zero value takes every note with a span.
 type Options struct {
-	// MinConfidence is C_min: a candidate has at least this confidence. Both
-	// are rounded to 1e-4 before they are compared, so that the last bit of
-	// a kernel decides nothing.
+	// MinConfidence is C_min, the lowest confidence of a candidate. Both are rounded to 1e-4 before they are compared,
+	// so that rounding errors of a kernel decide nothing.
 	MinConfidence float64
 	WithoutSpans  bool // notes in which the model found nothing may be candidates
 	// ReviewBelow marks notes with a lower confidence for a curator; 0 marks

@@ -23,10 +23,9 @@ type Target struct {
 	// WithoutSpans is the wanted share of notes that hold no span.
 	WithoutSpans float64
 	Tolerance    float64 // allowed deviation of a share; 0 means 0.02
-	// MaxKept bounds memory: at most about so many entries of 32 bytes are
-	// kept, and an eighth of it of different counts. 0 means 1,000,000. Up to
-	// it nothing is lost; above it, of notes with the same counts only the
-	// most confident stay.
+	// MaxKept bounds the memory: about so many entries of 32 bytes are kept, with at most an eighth as many different
+	// counts. 0 means 1,000,000. If there are more candidates, only the most confident of those with the same counts
+	// stay.
 	MaxKept int
 }
 
@@ -36,8 +35,8 @@ type Result struct {
 	Candidates int   // records at or above C_min that may be chosen
 	Below      int   // records below C_min
 
-	// Met tells whether all shares are within the tolerance. If they are not,
-	// Short is the class of which there are too few, -1 if it is none of them.
+	// Met reports whether all shares are within the tolerance. If not, Short is the class with too few candidates, or
+	// -1 if that is not the reason.
 	Met   bool
 	Short int
 

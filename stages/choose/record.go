@@ -42,8 +42,7 @@ type Record struct {
 	Hash       uint64            // hash of the note's id, which breaks ties at random
 	Spans      [MaxClasses]uint8 // number of spans of each class
 	Lengths    [MaxClasses]uint8 // number of tokens in spans of each class
-	// Least is the confidence of the least sure span of each class that the
-	// note holds; 0 for the others.
+	// Least is, for each class in the note, the confidence of its least certain span; 0 for other classes.
 	Least [MaxClasses]Confidence
 }
 

@@ -16,10 +16,10 @@ type Senses map[uint64]sense
 type sense struct{ all, in uint32 }
 
 const (
-	// leastWord is how many bytes a word has at least to count.
+	// leastWord is the least length of a word in bytes.
 	leastWord = 4
-	// leastIn and mostly: a word is a name that is so often in spans, and in so
-	// many of its places.
+	// A word counts as a name if it is in a span at least leastIn times, and in at least the share mostly of its
+	// places.
 	leastIn = 3
 	mostly  = 2. / 3
 )

@@ -18,7 +18,7 @@ func newAggregate(s *settings) func(*Options) Operator {
 
 type aggregate struct {
 	province    bool
-	larger      []byte // place at hand
+	larger      []byte // the current place
 	words, name []byte // folded: a value of the note; the larger place
 }
 

@@ -76,8 +76,8 @@ type Masker struct {
 	counts    []int64 // by category and position in its chain, the placeholder last
 	note      Note
 	lift      []int            // by category: which of o.Lift it is, from 1
-	lifted    [][]byte         // by category that is lifted: what stands for its first value in the note at hand
-	patient   *pipeline.Column // of the batch at hand; nil: none
+	lifted    [][]byte         // by category that is lifted: what stands for its first value in the current note
+	patient   *pipeline.Column // of the current batch; nil: none
 	date      *pipeline.Column
 }
 

@@ -11,8 +11,8 @@ import (
 // An Operator writes the replacement of a value. Each worker has its own operators: an operator may have scratch space,
 // but must not carry anything from one note to another.
 type Operator interface {
-	// Replace appends to dst what stands for v, a value of n, and tells whether
-	// it could. What it appends must be valid UTF-8; it must keep nothing of n.
+	// Replace appends the replacement of v, a value of n, to dst, and reports whether it could. The replacement must be
+	// valid UTF-8. Replace must not keep references to n.
 	Replace(dst []byte, n *Note, v Value) (out []byte, ok bool)
 }
 

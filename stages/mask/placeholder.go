@@ -13,8 +13,8 @@ import (
 // PlaceholderName is the name of the placeholder, the last operator of every chain.
 const PlaceholderName = "placeholder"
 
-// placeholders holds the bracketed name of every category, those of the house
-// too. A span without a category is still PHI.
+// placeholders holds the bracketed name of every category, including user-defined ones. A span without a category is
+// still PHI.
 var placeholders = sync.OnceValue(func() [][]byte {
 	names := make([][]byte, pipeline.Categories())
 	for c := range names {

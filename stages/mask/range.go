@@ -36,7 +36,7 @@ type Days struct {
 	of       map[uint64][2]int32 // first and last day of each patient
 	from, to int32
 	pieces   []int32  // days between the first and the last note of each piece
-	piece    [2]int32 // first and last day of the one at hand
+	piece    [2]int32 // first and last day of the current one
 	notes    int      // of it
 }
 
@@ -48,7 +48,8 @@ func NewDays(o *Options) (*Days, error) {
 	return d, err
 }
 
-// leastPiece is how many notes a piece must have to tell anything: of so many on drawn days none lie within half of a range.
+// leastPiece is the least number of notes in a piece of the output for its days to be judged: if so many notes had
+// random days, they would never all lie within half of the range.
 const leastPiece = 30
 
 // EndPiece ends a piece of the output: readers can distinguish later notes from earlier ones by their part or position.
@@ -103,13 +104,13 @@ func (d *Days) Range(edge int) (r *Range, long bool) {
 	return r, true
 }
 
-// window returns the mark of the patient of the note at hand, and a number that says where the window lies.
+// window returns the mark of the patient of the current note, and a number that says where the window lies.
 func (m *Masker) window() (mark, at uint64) {
 	sum := m.note.Sum(PatientScope, "window", nil)
 	return binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(sum[8:])
 }
 
-// atEdge tells whether the note at hand lies outside the window of its patient. What came to an output later than its
+// atEdge tells whether the current note lies outside the window of its patient. What came to an output later than its
 // range lies in no window.
 func (m *Masker) atEdge() bool {
 	n, r := &m.note, m.o.Range

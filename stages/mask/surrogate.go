@@ -55,7 +55,7 @@ type surrogates struct {
 
 	note      *Note
 	originals []byte // folded words of the values of the note
-	owner     Scope  // of the stream that the mention at hand draws from
+	owner     Scope  // of the stream that the current mention draws from
 	same      bool   // its surrogate hangs on its value
 	standIn   uint64 // otherwise on this
 	stretch   []byte // and on this

@@ -64,7 +64,7 @@ type IDRefusal func(row int64, column string) error
 // Tables converts the notes of a batch to rows of both tables.
 type Tables struct {
 	o       Options
-	columns [][]byte // of NOTE, of the row at hand
+	columns [][]byte // of NOTE, of the current row
 	numbers map[string]*secret.Numbers
 	spans   int64 // that have a row
 }

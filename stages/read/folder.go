@@ -67,7 +67,7 @@ func (f *folder) Warnings() text.Warnings {
 	return all
 }
 
-// Close closes the file at hand.
+// Close closes the current file.
 func (f *folder) Close() error {
 	if f.now == nil {
 		return nil

@@ -46,15 +46,14 @@ type Options struct {
 	Draws int     // of the bootstrap; 0 means 1000, negative means none
 	Seed  uint64  // of the bootstrap
 
-	// Map turns the categories of both sides into those that are compared;
-	// spans that it maps to pipeline.None count on neither side. nil keeps all.
+	// Map converts the categories of both sides before they are compared; spans that it maps to pipeline.None are
+	// ignored. nil keeps all.
 	Map func(pipeline.Category) pipeline.Category
 
-	// Error is told of each error in a note that Put scores; nil: nobody is.
+	// Error is called for each error in a note that Put scores. May be nil.
 	Error func(b *pipeline.Batch, i int, e Error)
 
-	// Direct tells which of the categories that are compared are direct
-	// identifiers; nil: DirectNotes is not taken.
+	// Direct says which categories are direct identifiers; nil: DirectNotes is not computed.
 	Direct func(pipeline.Category) bool
 }
 

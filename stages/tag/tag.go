@@ -19,14 +19,14 @@ import (
 // later is a labeller that may postpone notes, to tag several at once.
 type later interface {
 	tagger.Labeller
-	// LabelLater is Label, or puts the note off: then nothing is said of it before
-	// Flush. Tags must stay where they are until then, nothing else of the note.
+	// LabelLater is Label, or postpones the note: then its tags are written at Flush. Until then tags must stay where
+	// it is; the other arguments may be reused.
 	LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool)
-	// Waiting is how many tokens the notes have that were put off.
+	// Waiting returns the number of tokens of the postponed notes.
 	Waiting() int
-	// Flush labels these notes and calls done for each, in their order, with its
-	// confidence and the probabilities of its spans, which are good until done returns.
-	// It must come before any other call but LabelLater.
+	// Flush tags the postponed notes and calls done for each, in order, with its confidence and the probabilities of
+	// its spans, which are valid until done returns. After LabelLater has postponed a note, only LabelLater may be
+	// called before Flush.
 	Flush(done func(conf float32, spans []float32))
 }
 

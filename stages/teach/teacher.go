@@ -15,8 +15,8 @@ type TeacherOptions struct {
 	// Map translates the categories of the spans, and of the model, into the
 	// tag set's; what it maps to None is no span. Nil keeps them.
 	Map func(pipeline.Category) pipeline.Category
-	// NewLabeller makes a labeller of the model that tagged the notes, which
-	// says how probable each of its tags is; nil: the model does not say.
+	// NewLabeller makes a labeller of the model that tagged the notes, for the probabilities of its tags; nil: the
+	// model has none.
 	NewLabeller func() tagger.Marginals
 	Workers     int // 0 means 1
 }

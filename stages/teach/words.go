@@ -9,8 +9,7 @@ import (
 // Words is a sink that passes the tokens of valid notes to Note, for learning from notes without labels. It is the sink
 // of `velum teach embed`.
 type Words struct {
-	// Note gets a note and a number that stands for its patient: a hash of the
-	// column patient_id, 0 if there is none.
+	// Note is called with a note and a number for its patient: a hash of the column patient_id, or 0 without one.
 	Note    func(text []byte, tokens []pipeline.Token, patient uint64) error
 	Notes   int64
 	Skipped int64 // notes with a reason for quarantine

@@ -34,10 +34,9 @@ type Options struct {
 	// MaxTokens is the largest number of tokens; 0 means MaxTokens, for
 	// which a tagger needs some ten megabytes of scratch space.
 	MaxTokens int
-	// AllowControls keeps texts with control characters other than tab and
-	// line ends, or that turn the order of characters round, which are
-	// quarantined otherwise. The former count as white space.
-	// NUL is never allowed.
+	// AllowControls accepts texts with control characters other than tab and line ends, or with characters that reverse
+	// the direction of text; otherwise they are quarantined. Control characters count as white space. NUL is never
+	// allowed.
 	AllowControls bool
 	Workers       int // 0 means 1
 

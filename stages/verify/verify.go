@@ -51,21 +51,20 @@ import (
 type Options struct {
 	Workers int // 0 means 1
 
-	// Names are the categories whose single words must not survive, Soft those
-	// whose values count only when they are long. nil means the defaults; every
-	// other category is neither.
+	// Names are the categories of which no single word may survive; Soft are those of which only long values are looked
+	// for. nil means the defaults; every other category is neither.
 	Names, Soft []pipeline.Category
 
-	// Kept are the categories that the policy leaves readable. Their values are
-	// not looked for, nor are identifiers of their form.
+	// Kept are the categories that the policy leaves readable. Neither their values nor identifiers of their form are
+	// looked for.
 	Kept []pipeline.Category
 
-	// Shuffled are the categories whose values are another note's. There no place may
-	// hold a value of its own note, however short or common.
+	// Shuffled are the categories whose values are replaced by those of other notes. No place in the masked text may
+	// hold a value of the note itself, however short or common.
 	Shuffled []pipeline.Category
 
-	// Least letters and digits of a value that is looked for; 0 means MinValue, and 6
-	// for soft categories: the longest frequent duration, "10 años", has 6.
+	// The least number of letters and digits of a value that is looked for; 0 means MinValue, and for soft categories
+	// 6, the length of the longest frequent duration ("10 años").
 	MinValue, MinSoft int
 
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none

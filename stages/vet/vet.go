@@ -33,7 +33,7 @@ type Vetter struct {
 	lists    [2]*gazetteer.Gazetteer
 	text     []byte
 	found    []pipeline.Match
-	words    []pipeline.Token // of the part of the path at hand
+	words    []pipeline.Token // of the part of the current path
 }
 
 // NewVetter returns a Vetter.

@@ -30,9 +30,8 @@ type UnitOptions struct {
 	Quasi    []QuasiColumn // quasi-identifiers, which go to a private part for k-anonymity
 	Patients string        // column of Batch.Extra with the patient's id, for Quasi and Batch.Rare; "": none
 
-	// Imitated are the categories whose replacements look like values. What else
-	// looks so in a note was missed, and whoever knows where the replacements stand,
-	// or how many there are, knows it: neither is public.
+	// Imitated are the categories whose replacements look like real values. A missed value looks the same, so whoever
+	// knew where the replacements are, or how many, would know what was missed: neither is public.
 	Imitated []pipeline.Category
 
 	NoSpans bool // no public part of spans; the private one is always written, since extracts are made from it
@@ -42,8 +41,8 @@ type UnitOptions struct {
 
 	RowGroup int // rows of a row group; 0 means 100,000
 
-	// Places are the columns of Batch.Extra that say where a row stands in its file of text:
-	// line, byte, and what breaks the format. They stand in the quarantine. None: nobody knows.
+	// Places are the names of the columns of Batch.Extra for the row's line and byte in its text file and for what
+	// breaks its format. They are written to the quarantine. "": none.
 	Places [3]string
 
 	Heard   pipeline.Languages // languages the model was trained on: notes in others are counted
@@ -54,13 +53,11 @@ type UnitOptions struct {
 
 // A Shortlist selects the chosen notes of a unit that are stored with their words.
 type Shortlist interface {
-	// Add looks at the next of them: note i of b. A note that is not listed now is
-	// not kept.
+	// Add examines the next candidate, note i of b. If it returns false the note need not be kept.
 	Add(b *pipeline.Batch, i int) (listed bool, err error)
-	// Settle names those listed since the last call that are written, by their
-	// numbers, rising.
+	// Settle returns the numbers, in rising order, of those added since the last call that are to be written.
 	Settle() []int
-	// AppendBinary appends what the choice among all units goes by.
+	// AppendBinary appends the data from which the selection among all units is made.
 	AppendBinary(dst []byte) []byte
 }
 
@@ -192,10 +189,10 @@ var (
 	reasonNames = names[pipeline.Reason](pipeline.Reasons())
 )
 
-// categoryNames are asked for when the label sets of the house are known.
+// categoryNames are computed on first use, when user-defined label sets have been loaded.
 var categoryNames = sync.OnceValue(func() [][]byte { return names[pipeline.Category](pipeline.Categories()) })
 
-// languageNames are those of the files of words as well, which are read when the program starts.
+// languageNames are computed on first use, when the languages of the word files have been read.
 var languageNames = sync.OnceValue(func() [][]byte { return names[pipeline.Language](pipeline.MaxLanguages) })
 
 func names[T interface {
@@ -321,7 +318,7 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 	if err := u.check(b); err != nil {
 		return err
 	}
-	// A seal holds for one text only: see pipeline.Batch.Seal.
+	// A seal is valid for one text only: see pipeline.Batch.Seal.
 	for i, r := range b.Reason {
 		if r == pipeline.Sound && !b.Sealed(i) {
 			b.Quarantine(i, pipeline.Unsealed)

@@ -405,7 +405,7 @@ func (f *Finder) sharing(d *date, i int) (start int) {
 	return i
 }
 
-// doneBefore returns where the date before the one at hand ended.
+// doneBefore returns where the date before the current one ended.
 func (f *Finder) doneBefore() int {
 	if n := len(f.finds); n > 0 {
 		return f.finds[n-1].End

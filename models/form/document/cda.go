@@ -26,7 +26,7 @@ type clinical struct {
 	all   source
 	m     markup
 	names []string // elements that are open, without prefixes
-	body  int      // so deep stands the narrative or content at hand; 0: none
+	body  int      // so deep stands the current narrative or content; 0: none
 }
 
 func (d *Document) cda() pipeline.Reason {
@@ -194,7 +194,7 @@ func (c *clinical) id(a attr, parent string, whose Kind) {
 	}
 }
 
-// whose says whose the element at hand is; Words: nobody's.
+// whose says whose the current element is; Words: nobody's.
 func (c *clinical) whose() Kind {
 	for i := len(c.names) - 1; i >= 0; i-- {
 		if k := cdaWhose[c.names[i]]; k != Words {
@@ -204,7 +204,7 @@ func (c *clinical) whose() Kind {
 	return Words
 }
 
-// textKind returns the kind of a text in the element at hand.
+// textKind returns the kind of a text in the current element.
 func (c *clinical) textKind() (whose Kind) {
 	if named(c.m.src[c.m.start:c.m.end]) {
 		whose = likeName

@@ -38,8 +38,8 @@ const (
 	EventDate
 	Kinds
 
-	// These are fields that are not searched for elsewhere: an Address of no person, a
-	// StaffName and a PatientID that are none for certain.
+	// Values of these fields are not searched for elsewhere: an address of no person, and names and ids that may not be
+	// those of a person.
 	institution
 	likeName
 	likeID

@@ -77,7 +77,7 @@ type message struct {
 	field, component, repetition, escape, subcomponent byte
 	signs                                              []byte // all of them
 	text                                               script
-	at                                                 string      // name of the segment at hand
+	at                                                 string      // name of the current segment
 	observed                                           string      // its type of observation, OBX-2
 	patient                                            [3][][]byte // ids in PID-2, PID-3 and PID-4
 }
@@ -410,8 +410,8 @@ func (m *message) unescape(raw []byte) (text []byte, from []int32, ok bool) {
 	return decodedBy(raw, m.escaped)
 }
 
-// escaped reads an escape sequence. One of the house, and a sign that begins none, is
-// looked at as it is.
+// escaped decodes an escape sequence. A locally defined one, and an escape character that begins none, are examined as
+// they are.
 func (m *message) escaped(raw []byte) (says string, size int, ok bool) {
 	if raw[0] == m.repetition {
 		return "\n", 1, true

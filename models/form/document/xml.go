@@ -29,7 +29,7 @@ type markup struct {
 	src     []byte
 	at      int
 	lenient bool
-	raw     string // the element of HTML at hand whose content is no markup; "": none
+	raw     string // the current HTML element whose content is no markup; "": none
 
 	kind       int
 	name       string // of a tag, without its prefix
@@ -152,7 +152,7 @@ func wellFormed(src []byte) bool {
 	return false
 }
 
-// attr returns an attribute of the tag at hand.
+// attr returns an attribute of the current tag.
 func (m *markup) attr(name string) (a attr, there bool) {
 	i := slices.IndexFunc(m.attrs, func(a attr) bool { return a.name == name })
 	if i < 0 {
@@ -161,7 +161,7 @@ func (m *markup) attr(name string) (a attr, there bool) {
 	return m.attrs[i], true
 }
 
-// value is an attribute of the tag at hand as its bytes; "" if it has none.
+// value is an attribute of the current tag as its bytes; "" if it has none.
 func (m *markup) value(name string) string {
 	a, _ := m.attr(name)
 	return string(m.src[a.start:a.end])
@@ -238,7 +238,7 @@ func (d *Document) shown(s *source, m *markup) {
 	}
 }
 
-// chars adds the text at hand.
+// chars adds the current text.
 func (d *Document) chars(s *source, m *markup, kind Kind) {
 	by := inXML
 	if m.kind != charData {

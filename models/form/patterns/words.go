@@ -38,7 +38,7 @@ const (
 	forDate   // "fecha", "nacido"
 	forAge    // "edad"
 
-	// Dates, for the ages beside them. Dates themselves are read by models/dates.
+	// Words of dates, for recognizing the ages beside them. Dates themselves are read by models/form/dates.
 	monthOf  // between day, month and year: "de", "del", "of"
 	intoDate // before a date: "el", "desde", "on"
 	joins    // between two days, months, years: "y", "al", "to"

@@ -19,24 +19,23 @@ import (
 
 // Source supplies the random numbers for surrogates.
 type Source interface {
-	// Draw returns random numbers for a part of a value: of what kind it is, which
-	// of this kind in the value, and its folded letters or digits. attempt counts
-	// the draws that were of no use. They are valid until the next call.
+	// Draw returns random numbers for a part of a value. what is the kind of the part, nth its number among parts of
+	// this kind, part its folded letters or digits; attempt counts draws that could not be used. They are valid until
+	// the next call.
 	Draw(what string, nth int, part []byte, attempt int) *rand.Rand
-	// Avoid tells whether a folded word must not be written: it stands among the
-	// values that are replaced.
+	// Avoid reports whether a folded word must not be written, because it is part of a value that is replaced.
 	Avoid(word []byte) bool
 }
 
 // Writer writes surrogates. It has scratch space, so each worker needs its own.
 type Writer struct {
 	Source Source
-	// Catalan is preferred for names of no known origin.
+	// Catalan says that replacements of names of unknown origin should be Catalan.
 	Catalan bool
-	// Accents are written in places; names have theirs where the value has some.
+	// Accents says that places are written with accents. Names get accents if the original value has some.
 	Accents bool
 
-	catalan bool // the home at hand is
+	catalan bool // the current home is
 	inNote  bool // Begin was called
 
 	lists *lists
@@ -44,14 +43,14 @@ type Writer struct {
 	roles []role // of the parts of a person's name
 	nth   int    // how many parts of the value have been drawn, surnames apart
 	last  int    // how many surnames
-	fold  []byte // of the part at hand
+	fold  []byte // of the current part
 	name  []byte // what was drawn
 	try   []byte // the same, folded
-	home  *home  // that the run of places at hand is moved to
+	home  *home  // that the current run of places is moved to
 	key   []byte // folded: what it is drawn by
 	first site   // of the note, if it has begun
 	towns []byte // folded, of the note, a line each
-	used  []byte // folded words that the surrogate at hand has, a blank behind each
+	used  []byte // folded words that the current surrogate has, a blank behind each
 }
 
 // NewWriter returns a writer that draws from s.
@@ -151,7 +150,7 @@ func (w *Writer) fits(original []byte) bool {
 	return true
 }
 
-// has tells whether the surrogate at hand has a folded word.
+// has tells whether the current surrogate has a folded word.
 func (w *Writer) has(word []byte) bool {
 	for used := w.used; len(used) > 0; {
 		end := bytes.IndexByte(used, ' ')

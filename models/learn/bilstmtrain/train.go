@@ -21,13 +21,12 @@ import (
 
 // TrainOptions holds the options of a training.
 type TrainOptions struct {
-	// Of what every kind is told Init must be of the corpus' architecture (fine-tuning, INV §4.3.6); its tags may be others, and
-	// those of the same name are taken over.
+	// Init must have the architecture of the corpus (fine-tuning, INV §4.3.6). Its tags may differ: those with the same
+	// name are taken over.
 	tagger.TrainOptions
 	Recipe bilstm.Recipe
 	Seed   uint64
-	// Vectors are what the vectors of words begin with; nil begins with random
-	// ones. They have no more numbers than Architecture.Word.
+	// Vectors are the initial word vectors; nil: random ones. They may not have more dimensions than Architecture.Word.
 	Vectors Vectors
 }
 

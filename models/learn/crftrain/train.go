@@ -20,8 +20,8 @@ import (
 // TrainOptions holds the options of a training. The zero value has CRFsuite's defaults, restricted to the paths that
 // the tag scheme allows.
 type TrainOptions struct {
-	// The weights of Init are those of its features and transitions that the corpus has too; its tags may be others, and those that
-	// have the same name are taken over.
+	// Init gives the initial weights of those features and transitions that occur in the corpus. Its tags may differ:
+	// those with the same name are taken over.
 	tagger.TrainOptions
 	// L1 and L2 are λ1 and λ2 of R(w) = λ1‖w‖₁ + (λ2/2)‖w‖₂² (VIGI §5.6).
 	// CRFsuite's c1 is λ1, its c2 is λ2/2. With λ1 > 0 OWL-QN is used.
@@ -32,8 +32,8 @@ type TrainOptions struct {
 
 	// Prune leaves weights out of the model whose absolute value is smaller.
 	Prune float32
-	// Bias is taken from the score of O of every token when the weights are
-	// learned: more is masked. The template needs the group bias.
+	// Bias is subtracted from the score of O of every token during training, so that the model masks more. The template
+	// needs the group bias.
 	Bias float32
 }
 

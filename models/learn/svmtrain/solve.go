@@ -14,8 +14,8 @@ type Problem struct {
 	Rows     []int32              // the rows that are used
 	Positive func(row int32) bool // reports whether a row belongs to the class that is separated from the rest
 	C        float64              // cost of max(0, 1-m)² of a margin m: the squared hinge, with which the dual is strictly convex
-	// Tolerance is how far the largest and the smallest projected gradient of the dual may
-	// lie apart at the end: LIBLINEAR's -e.
+	// Tolerance is the difference between the largest and the smallest projected gradient of the dual at which training
+	// stops: LIBLINEAR's -e.
 	Tolerance float64
 	Passes    int // over the rows, at most
 }

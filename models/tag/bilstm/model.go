@@ -60,8 +60,7 @@ type Model struct {
 
 	tr *chain.Transitions
 
-	// What tagging multiplies by, with eight bits a number; nil where the shape
-	// does not allow it.
+	// 8-bit copies of the matrices for tagging; nil if their shape does not allow it.
 	input     []*kernels.Quantized    // of the layers
 	recurrent [][2]*kernels.Quantized // a direction
 }

@@ -13,7 +13,7 @@ type reader struct {
 	units, gates int
 	w, u, b, v   []float32 // as recurrent has them; v nil without
 
-	// What w and, a direction, u are multiplied as; nil: as they are.
+	// The matrices w and, for each direction, u in 8 bits; nil: they are used as they are.
 	input     *kernels.Quantized
 	recurrent [2]*kernels.Quantized
 
@@ -28,10 +28,9 @@ type reader struct {
 
 // incoming supplies the inputs of a layer.
 type incoming interface {
-	// begin begins a direction, whose gates have width numbers.
+	// begin starts a direction, whose gates have width numbers.
 	begin(direction, width int)
-	// gates writes what the gates of a direction are given by token t of the n
-	// longest sequences: [n][width].
+	// gates writes the input of a direction's gates for token t of the n longest sequences: [n][width].
 	gates(dst []float32, direction, width, t, n int)
 }
 

@@ -161,7 +161,7 @@ func (o *Outlook) shared(s *Source, apart bool, parts int, share func(draw *rand
 	draw := rand.New(rand.NewPCG(uint64(o.risk.Notes), uint64(o.risk.Leaks)+1))
 	sums, shares := make([][]sum, parts), make([]float64, parts)
 	all, m := 0.0, o.archive.MeanDoubt()
-	common := houses * houses / (o.risk.apart() * o.risk.apart()) // correlation of two sources of a house
+	common := houses * houses / (o.risk.apart() * o.risk.apart()) // correlation of two sources of one institution
 	for i := range o.draws {
 		d := &o.draws[i]
 		shift := d.shift

@@ -31,7 +31,7 @@ type Risk struct {
 	Cov        [6]float64 `json:"cov"` // covariance of Mean: elements 00 10 11 20 21 22
 	Spread     float64    `json:"spread"`
 
-	// What the sources were like, the lowest and the highest of them.
+	// The range of these shares among the sources, lowest and highest.
 	Foreign Range `json:"foreign"` // share of notes in another language
 	Unknown Range `json:"unknown"` // share of words that are unknown
 	Spans   Range `json:"spans"`   // spans a note

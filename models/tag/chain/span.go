@@ -28,8 +28,8 @@ type SpanProbs struct {
 
 	now, next [4]float64 // sums by tag of the category, which are at most four
 
-	// of the tokens beside a span, by tag: α before it, e^s behind it; one exponential
-	// a tag, and not one for each pair of tags
+	// by tag, for the tokens beside a span: α before it, e^s behind it. This takes one exponential per tag instead of
+	// one per pair of tags
 	ahead, local []float64
 }
 

@@ -54,25 +54,24 @@ type Model struct {
 	slot   []uint16  // [weights]
 	weight []float32 // [weights]
 
-	// The same for tagging: a feature is found by one wait for memory, and its
-	// weights by another.
+	// A second table for tagging: finding a feature takes one memory access, and its weights another.
 	table      []place // 2ⁿ; a feature stands at the high bits of low or behind
 	tableShift uint
 	state      []state    // [weights] slot and weight
 	owner      *[2]uint64 // of both: all models that have them, with whatever header, have it
 
-	// Weights of features that have many are kept as rows of labels, too: to
-	// add a row takes three steps and not nineteen. The block of a feature is
-	// that of its first weight by denseStep, which no other such feature shares.
+	// Features with many weights also have them as dense rows over the labels: adding a row takes three steps instead
+	// of nineteen. The block of a feature is the index of its first weight divided by denseStep, which is different for
+	// each of them.
 	dense  []float32 // [rows][width]
 	blocks []block   // [weights/denseStep+1]
 	width  int       // of a row: the labels, padded to half a register
 
 	shared *shared // what labellers know of forms
 
-	// Two bits a feature, in the word of filter that the high bits of low name:
-	// what is looked up is mostly unknown (rare words, pairs of words), and
-	// then one look at a small table is enough.
+	// A filter with two bits for each feature, in the word that the high bits of low choose. Most lookups are of
+	// features that the model does not have (rare words, pairs of words), and then one access to this small table is
+	// enough.
 	filter      []uint64
 	filterShift uint
 }

@@ -82,12 +82,10 @@ type Thresholds [numCapitals][2]float64
 // Params holds the parameters of a model.
 type Params struct {
 	Method Method `json:"method"`
-	// Share of the archive's words that are names: f_archive is relative to
-	// it. 1 is the plain formula.
+	// Share is the share of the archive's words that are names, by which f_archive is scaled. 1 is the plain formula.
 	Share float64    `json:"share,omitempty"`
 	Max   Thresholds `json:"div_max,omitempty"` // divergence
-	// MinPositive and MinNegative are the least relative frequencies of a word
-	// that is in the lists.
+	// MinPositive and MinNegative are the lowest relative frequencies of a word in the lists.
 	MinPositive float64 `json:"min_positive,omitempty"`
 	MinNegative float64 `json:"min_negative,omitempty"`
 }

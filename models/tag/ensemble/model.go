@@ -46,19 +46,18 @@ func Modes() []string { return []string{string(Mean), string(Cascade), string(Pr
 
 // A deferring labeller processes lines of many notes side by side. See bilstm.Labeller.
 type deferring interface {
-	// Defer takes the runs of wanted tokens of a note.
+	// Defer queues the runs of wanted tokens of a note.
 	Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool)
-	// Deferred calls do with the probabilities of tags of the tokens from to to of each
-	// note since the last call, counted from 0 on, in rows stride apart.
+	// Deferred calls do for each run of tokens queued since the last call, with the number of its note (from 0), its
+	// first token and its end, and the probabilities of its tags in rows stride apart.
 	Deferred(do func(note, from, to int, probs []float32, stride int))
 }
 
 // A deciding labeller decides lines of a cascade by itself.
 type deciding interface {
 	tagger.Spanned
-	// LabelSure tags the lines whose best path has at least the probability
-	// sure and returns their confidence; SpanProbs then has their spans. The
-	// tokens of the other lines are open, and probs has their marginals. See
+	// LabelSure tags the lines whose best path has at least the probability sure, and returns their confidence;
+	// SpanProbs then returns their spans. Tokens of the other lines stay open, and probs gets their marginals. See
 	// crf.Labeller.
 	LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32
 }
@@ -186,8 +185,7 @@ const (
 	maxMembers = 16
 	maxBias    = 20 // more than any dial turns
 
-	// threshold is that of a cascade where nobody says another: all members read the lines
-	// of which the first is less sure.
+	// threshold is the default of a cascade: all members read the lines for which the first is less certain than this.
 	threshold = 0.95
 )
 

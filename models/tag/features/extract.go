@@ -28,8 +28,8 @@ type Lexicon interface {
 type PhraseFinder interface {
 	// Begins tells whether an entry of several words may begin with form.
 	Begins(form []byte) bool
-	// PhraseAt returns the longest entry that begins at token first; no class
-	// if there is none. It is asked only where Begins holds.
+	// PhraseAt returns the longest entry that begins at token first, or one without a class. It is called only if
+	// Begins returned true.
 	PhraseAt(text []byte, tokens []pipeline.Token, first int) gazetteer.Phrase
 }
 

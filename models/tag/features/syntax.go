@@ -6,9 +6,8 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
-// phraseOf is the chunk that a part of speech of Universal Dependencies stands
-// in; those that it lacks stand in none. A contraction is in that of its first
-// word: del is a preposition, hacerlo a verb.
+// phraseOf is the kind of phrase that each part of speech of Universal Dependencies belongs to; parts of speech that
+// are not listed belong to none. A contraction belongs to that of its first word: del is a preposition, hacerlo a verb.
 var phraseOf = map[string]string{
 	"DET": "NP", "NUM": "NP", "ADJ": "NP", "NOUN": "NP", "PROPN": "NP", "PRON": "NP",
 	"VERB": "VP", "AUX": "VP", "PART": "VP", "ADP": "PP", "ADV": "ADVP", "SCONJ": "SBAR",

@@ -21,13 +21,12 @@ import (
 type Model interface {
 	// Header returns what the model says of itself.
 	Header() Header
-	// WithHeader returns the model with name, scores, recall dial, measured notes, risk and parent
-	// of h: what is known only after it was made. The rest of h is not looked at.
+	// WithHeader returns the model with name, scores, recall dial, measured notes, risk and parent of h, all of which
+	// are known only after training. Other fields of h are ignored.
 	WithHeader(h Header) Model
 	// TagSet returns what the model's tags mean.
 	TagSet() *pipeline.TagSet
-	// NewLabeller returns a labeller for one goroutine. What a kind cannot do
-	// with an option it leaves aside.
+	// NewLabeller returns a labeller for one goroutine. Options that a kind does not support are ignored.
 	NewLabeller(o LabelOptions) Labeller
 	// Write writes the model file (models/number/modelfile), whose header is a JSON
 	// object with the fields of Header, and more if the kind has more to say.
@@ -89,12 +88,12 @@ type LabelOptions struct {
 
 // A Trainer trains a model: all tagged notes are added first, then Train is called once.
 type Trainer interface {
-	// Add keeps what is needed of a tagged note.
+	// Add stores what training needs of a tagged note.
 	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
-	// Work says what Train does how often: "iterations", 120. 0 is not known.
+	// Work returns what Train repeats and how often: "iterations", 120. 0 means unknown.
 	Work() (unit string, times int)
-	// Train fits the model. What a kind cannot do with an option is an error,
-	// as ErrInit, if the result would be another.
+	// Train fits the model. An option that the kind does not support is an error such as ErrInit, if it would change
+	// the result.
 	Train(o TrainOptions) (Model, error)
 }
 
@@ -102,11 +101,10 @@ type Trainer interface {
 type TrainOptions struct {
 	Workers int // cores; 0 means 1. The result does not depend on it.
 
-	// Init is the model to begin with: fine-tuning. Nil begins anew.
+	// Init is the model to start from, for fine-tuning; nil starts from scratch.
 	Init Model
-	// Progress is called after each unit of Work, if it is set, with a few
-	// words on how it goes (no text of a note); it stops the training by
-	// returning false.
+	// Progress, if set, is called after each unit of Work with a short status (no text of a note). It stops the
+	// training by returning false.
 	Progress func(said string) bool
 	// About is kept in the model's header; the fields that training knows are
 	// filled in.
@@ -131,8 +129,7 @@ type Summarized interface {
 
 // Templated is a Model with a feature template.
 type Templated interface {
-	// Resources returns the slots and lists that the model looks forms up in,
-	// for training another like it.
+	// Resources returns the slots and lists in which the model looks words up, for training another one like it.
 	Resources() features.Resources
 }
 
@@ -143,8 +140,8 @@ type Explainer interface {
 	// Reasons returns what an attribute adds to the score of each tag, none if
 	// the model does not know it.
 	Reasons(a features.Attribute) []Reason
-	// Why takes the probabilities of a note's tags apart, with bias taken away from
-	// O's score. It is slow: for a note that somebody asks about.
+	// Why explains the probabilities of a note's tags; bias is subtracted from the score of O. It is slow, and meant
+	// for single notes that a user asks about.
 	Why(text []byte, tokens []pipeline.Token, matches []pipeline.Match, bias float32) Why
 }
 
@@ -157,7 +154,7 @@ type Reason struct {
 
 // Why explains the probabilities of the tags of one note.
 type Why interface {
-	// Odds takes apart log P(tag)/P(against) of token t.
+	// Odds splits log P(tag)/P(against) of token t into the contributions to it.
 	Odds(t int, tag, against pipeline.Tag) Odds
 }
 
@@ -178,8 +175,8 @@ type Weighed struct {
 
 // Divided is a Labeller with several members, or with rules beside its probabilities.
 type Divided interface {
-	// Parts returns what each says of a note, and what is taken from the logarithm of
-	// O's mean before it is decoded.
+	// Parts returns what each member says about a note, and what is subtracted from the logarithm of O's mean before
+	// decoding.
 	Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) (parts []Part, bias float32)
 }
 

@@ -29,8 +29,7 @@ type Clusters struct {
 	norm Normalization
 	n    int
 
-	// The same as a hash table, at most half full: a form that comes for the
-	// first time waits for memory once and not three times.
+	// The same as a hash table, at most half full: a first lookup of a word costs one memory access instead of three.
 	places []place // 2ⁿ
 	shift  int     // of a hash to its place
 }
@@ -44,8 +43,8 @@ const ClustersKind = "clusters"
 const (
 	clustersMagic = "vcl\x01"
 	clustersHead  = 12
-	// maxClustered is the most words of Clusters, the most frequent: rarer ones
-	// occur in a training corpus hardly ever, and the file stays under 400 KB.
+	// maxClustered is the largest number of words in Clusters, the most frequent ones: rarer words hardly occur in a
+	// training corpus, and the file stays under 400 KB.
 	maxClustered = 65_536
 )
 

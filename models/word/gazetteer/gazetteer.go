@@ -38,9 +38,8 @@ type Gazetteer struct {
 	size  int
 	print uint64
 
-	// later has a bit for every prefix of two and more words, by its key: what
-	// follows the first word of a phrase is mostly something else, and this
-	// is small enough to stay in the processor's cache.
+	// later is a filter with a bit for the key of every prefix of two and more words. What follows the first word of a
+	// phrase is mostly not part of it, and the filter is small enough to stay in the processor's cache.
 	later [1 << (laterBits - 6)]uint64
 }
 

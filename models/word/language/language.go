@@ -63,7 +63,7 @@ var weights = func() (t [Size]uint32) {
 var commonBytes []byte
 
 const (
-	// CommonBits is the logarithm of the size of the set: 64 KiB, which the second cache of a core holds.
+	// CommonBits is the base-2 logarithm of the number of bits in the set: 64 KiB, which fit the second-level cache.
 	CommonBits = 19
 	// leastWord is the least length of a word that is looked up: shorter ones are in all languages.
 	leastWord = 3
@@ -82,7 +82,7 @@ func CommonBit(form uint32) uint32 { return form * 0x9E3779B1 >> (32 - CommonBit
 // (weights_test.go prints the figures).
 const (
 	sure      = scale / 2 // lead of the best language over the next
-	english   = 2 * scale // the lead of English: rare in the archives at hand
+	english   = 2 * scale // the lead of English: rare in the current archives
 	mixture   = 3 * scale // evidence for each of two languages in a mixture
 	mixedPart = 4         // the weaker has at least this part of the stronger
 )

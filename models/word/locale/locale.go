@@ -116,7 +116,8 @@ func Add(text string) error {
 	return err
 }
 
-// each hands the lines of a topic on, which is the first name of their sections or all of them.
+// each calls read for the lines of all sections of a topic: those with exactly this name, or with it as the first word
+// of theirs.
 func (f file) each(topic string, read Reader) error {
 	return f.lines(func(section, words []string) error {
 		all := strings.Join(section, " ")

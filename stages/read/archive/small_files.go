@@ -16,7 +16,7 @@ type sharedFiles struct {
 	a       *Archive
 	unit    *commit.Unit
 	member  int            // the next file
-	file    pipeline.Batch // the notes of the file at hand
+	file    pipeline.Batch // the notes of the current file
 	more    pipeline.Batch // and more of them
 	at      int            // the next note of it
 	row     int64          // of the unit

@@ -47,10 +47,9 @@ type Fence struct {
 // Options holds the options of a Fence. The zero value works.
 type Options struct {
 	Memory int64 // bytes that a worker may take; 0 means 1 GiB
-	// Timeout is the processor time that a worker may take without an answer
-	// before it is ended; 0 means 10 s. A disk that stalls or a process that is
-	// stopped takes none, and is waited for: Patience, by the clock on the wall;
-	// 0 means 10 minutes.
+	// Timeout is the processor time that a worker may use without an answer before it is ended; 0 means 10 s. A worker
+	// that waits for a slow disk or is stopped uses none; it is given up after Patience, in real time; 0 means 10
+	// minutes.
 	Timeout, Patience time.Duration
 	Ended             <-chan struct{} // closed when nobody waits any more; may be nil
 }

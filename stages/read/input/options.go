@@ -52,8 +52,7 @@ type Options struct {
 	// limit.BatchBytes and BatchNotes.
 	BatchBytes, BatchNotes int
 
-	// What files are, when their names do not say it (one of ArchiveFormats;
-	// "" means auto), and how files of text are written.
+	// The format of files whose names do not tell it ("" means auto), and how text files are written.
 	Format   string
 	Encoding Encoding
 	Comma    rune // CSV; 0: see Options
@@ -72,7 +71,7 @@ type Options struct {
 	Documents    document.Options // how documents are taken apart
 
 	Names  map[string]string // names of columns here, by their names in the files; nil: the same
-	File   string            // fileMark of the unit at hand
+	File   string            // fileMark of the current unit
 	Shapes map[string]Shape  // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
 }
 

@@ -31,7 +31,7 @@ type Cursor struct {
 	seen  int64         // rows of it in the pages so far
 	page  parquet.Page
 
-	// The page, as far as it is not used up.
+	// What is left of the current page.
 	defs []byte // definition levels: full is a value, less null; nil if required
 	reps []byte // repetition levels of a list: 0 begins a row
 	N    int    // values left, nulls included

@@ -74,7 +74,7 @@ func Sources(path string, part Part) (map[int64]int64, error) {
 
 // side is some columns of a part, row by row.
 type side struct {
-	row     []PartValue // the one at hand
+	row     []PartValue // the current one
 	cursors []parquet.Cursor
 }
 

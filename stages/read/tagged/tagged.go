@@ -19,8 +19,8 @@ import (
 
 // Options holds the options of the reader. The zero value works.
 type Options struct {
-	// Wanted tells which notes to read, by their places in the file; nil means all.
-	// Of the others nothing but the numbers of their values is looked at.
+	// Wanted says which notes to read, by their row in the file; nil means all. Other notes are skipped without
+	// decoding their values.
 	Wanted func(note int64) bool
 	// NotesOnly fills the batch as readers of other formats do: ID, Text,
 	// Gold and Reason, so that stages begin with tokenize.
@@ -163,7 +163,7 @@ func (r *Reader) fill(b *pipeline.Batch) error {
 	return err
 }
 
-// note appends the note at hand.
+// note appends the current note.
 func (r *Reader) note(b *pipeline.Batch) error {
 	row := r.notes.row
 	number, confidence := int64(row[taggedRow].Bits), math.Float32frombits(uint32(row[taggedConfidence].Bits))

@@ -36,8 +36,8 @@ type Options struct {
 	// none.
 	SkipUnknown bool
 
-	// SetAside is told of a row of JSONL or CSV that breaks its format: it becomes
-	// a note without text, BadRow. nil: such a row ends the reading.
+	// SetAside is called for each row of JSONL or CSV that breaks its format; the row becomes a note without text, with
+	// the reason BadRow. nil: reading ends with an error at such a row.
 	SetAside func(error)
 
 	Unit offset.Unit // what offsets count in JSONL and CSV; the other formats fix it
@@ -101,7 +101,7 @@ type label struct {
 type intake struct {
 	o        Options
 	path     string
-	encoding input.Encoding // of the file at hand
+	encoding input.Encoding // of the current file
 	warnings Warnings
 	row      int64 // notes so far
 	index    offset.Index

@@ -25,7 +25,7 @@ type JSONL struct {
 	array  bool // the file is one array
 	value  []byte
 	fields object
-	text   []byte // of the note at hand
+	text   []byte // of the current note
 	labels []label
 }
 

@@ -49,7 +49,7 @@ func (i *intake) openFile() (*stream, error) {
 	return s, nil
 }
 
-// written tells what the file at hand is written in.
+// written tells what the current file is written in.
 func (i *intake) written(e input.Encoding) {
 	i.encoding = e
 	if e != input.UTF8 {

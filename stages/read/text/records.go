@@ -11,16 +11,16 @@ import (
 
 // Records reads the records of a table of text one by one.
 type Records interface {
-	// Row reads the next record, io.EOF behind the last. sound is false for
-	// one that breaks the format and was stepped over.
+	// Row reads the next record, and returns io.EOF after the last. sound is false if the record breaks the format and
+	// was skipped.
 	Row() (sound bool, err error)
 	input.Fields
-	// Skip steps over the next record, which has about so many bytes of fields, and does not look whether it is sound.
+	// Skip skips the next record without checking it, and returns the approximate size of its fields.
 	Skip() (bytes int, err error)
-	// Ahead returns at which byte and line the next record begins; the byte is -1 if a
-	// reader cannot begin there: in packed and decoded files.
+	// Ahead returns the byte and line at which the next record begins; the byte is -1 if a reader cannot start there,
+	// in compressed or transcoded files.
 	Ahead() (at int64, line int)
-	// GoTo goes to what Ahead returned.
+	// GoTo continues at a place that Ahead returned.
 	GoTo(at int64, line int) error
 	io.Closer
 }
@@ -222,7 +222,7 @@ func (j *JSONFields) Parse(value []byte) bool {
 	return j.fields.parse(value) == nil && j.take()
 }
 
-// take takes the wanted fields of the object at hand. An id or a text that is an object or an array is a broken row: pandas writes
+// take takes the wanted fields of the current object. An id or a text that is an object or an array is a broken row: pandas writes
 // a whole table as one object of columns, which is no note.
 func (j *JSONFields) take() bool {
 	j.values.Reset()

@@ -113,7 +113,7 @@ type TaggedUnit struct {
 // move maps a range of rows of an earlier unit to rows of the present unit.
 type move struct {
 	from, rows int64 // of the earlier one
-	to         int   // note of the unit at hand
+	to         int   // note of the current unit
 }
 
 // Load reads the spans of a unit into g. It finds them by file and row, since the run may have divided the files into

@@ -29,13 +29,12 @@ type Kind struct {
 
 	// Load opens a model of the kind.
 	Load func(f *modelfile.File, in *Opening) (tagger.Model, error)
-	// Learns: from labelled notes, by the trainer that room train has of its name.
-	// Others are made in another way.
+	// Learns is true if models of the kind are trained from labelled notes, by the trainer of this name in package
+	// train. Others are made in another way.
 	Learns bool
 
 	Template bool // its trainer wants a feature template and what that looks up
-	// DefaultTemplate names the template where the configuration does not. Nil:
-	// that of the profile.
+	// DefaultTemplate returns the feature template for a configuration that names none. nil: the profile's.
 	DefaultTemplate func(c *option.Config) string
 	Anew            bool // its trainer begins with no model: tagger.ErrInit
 	Dial            bool // its labellers use LabelOptions.OBias: the recall dial can be measured and used
@@ -83,11 +82,10 @@ func KindsThat(can func(*Kind) bool) string {
 type Opening struct {
 	Config *option.Config
 	Lists  *gazetteer.Gazetteer // of features
-	// Open opens a model file that stands in a section of this one: an ensemble,
-	// a cascade.
+	// Open opens a model that is stored within this one: a member of an ensemble or a cascade.
 	Open func(f *modelfile.File) (tagger.Model, error)
-	// Weights: the model is trained on from where it is, so that it need not
-	// have learned with the lists and patterns of today.
+	// Weights is true if the model is only the start of further training, so that it need not have been trained with
+	// the present lists and patterns.
 	Weights bool
 
 	stored sync.Map // resources of members: what several have is opened once

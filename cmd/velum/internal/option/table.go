@@ -48,10 +48,11 @@ type Config struct {
 	Learn    Learn
 	Key      Key
 
-	// Lenient lets notes pass that a run sets aside, for those who look at what it set aside; no option.
+	// Lenient lets notes pass that a run would quarantine, for commands that show the quarantine. It is not an option.
 	Lenient bool
 
-	// Cache is the memory in bytes for state scores of token forms, of which a stream takes less; 0: cacheBytes of flow. No option.
+	// Cache is the memory in bytes for cached scores of words; 0: cacheBytes of package flow. A stream uses less. It is
+	// not an option.
 	Cache int
 
 	origins map[string]origin

@@ -131,7 +131,7 @@ type objector struct {
 	heading bool
 }
 
-// unitRows are rows of the unit at hand that must not be masked, and those that
+// unitRows are rows of the current unit that must not be masked, and those that
 // somebody should look at if they are.
 type unitRows struct {
 	objects, nobodys map[int64]bool

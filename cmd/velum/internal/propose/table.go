@@ -193,7 +193,7 @@ func (c *column) add(cell parquet.Cell) {
 	}
 }
 
-// weightOf is how many rows the row at hand stands for.
+// weightOf is how many rows the current row stands for.
 func weightOf(filled int) int {
 	if filled > 2000 {
 		return 16

@@ -36,7 +36,7 @@ import (
 // keys reveal most. They are not written. A ledger in a per-user state folder was ruled out: it vanishes with a
 // container, colleagues would have one each, and it would remember trials that were deleted.
 type Ledger struct {
-	names   []string      // of the ledgers that the release is written into: that of the house last, if there is one
+	names   []string      // files of the ledgers that the release is written into, the institution's last, if there is one
 	release audit.Release // without what is known at the end
 	before  []released
 	known   *audit.Release // one of this ledger that reads the same, an allowed one if there is; nil: none

@@ -169,8 +169,8 @@ type reportUses struct {
 	LowScore   int64   `json:"matches_below_min_score"`
 	Operators  []named `json:"operators,omitempty"` // what replaced how many values, but for placeholders that the policy wants
 
-	// Words that a safe list has and an inverse model masked: in vain, as far as lists
-	// tell. Forms are the commonest of the units' commonest.
+	// Words that an inverse model masked although they are in a safe list. The words listed are the commonest of the
+	// commonest of each unit.
 	VainLists      []named `json:"in_vain_by_list,omitempty"`
 	VainCategories []named `json:"in_vain_by_category,omitempty"`
 	VainForms      []named `json:"in_vain_by_form,omitempty"`

@@ -83,7 +83,7 @@ func trendOf(m *commit.Manifest) *Trend {
 		months[i] = by[name]
 		t.Notes = append(t.Notes, by[name].Masked)
 	}
-	// A count of n at a rate of r varies by √(r·n): four times that is no chance.
+	// A count at a rate of r in n notes has a standard deviation of √(r·n): four times that is no coincidence.
 	rate := func(name string, scale float64, of func(*commit.Counts) (part, all int64)) {
 		t.add(name, months, func(c *commit.Counts) float64 {
 			part, all := of(c)

@@ -62,7 +62,7 @@ type journalHead struct {
 	Schema string `json:"schema"`
 	Notes  string `json:"notes"`            // digest
 	Ask    string `json:"ask,omitempty"`    // the question, if it has answers
-	Key    string `json:"key_id,omitempty"` // of the house; "": the journal is not signed
+	Key    string `json:"key_id,omitempty"` // id of the configured key; "": the journal is not signed
 	drawn
 }
 

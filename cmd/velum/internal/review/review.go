@@ -134,9 +134,9 @@ type session struct {
 	labels  []pipeline.Category
 	journal *journal
 	drawn   drawn       // of a sample
-	key     *secret.Key // of the house, by which a reading is signed; nil: none
+	key     *secret.Key // the configured key, which signs a reading; nil: none
 
-	guideline string // of the house; "": that of the question
+	guideline string // text of --guideline; "": that of the question
 }
 
 func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error) {

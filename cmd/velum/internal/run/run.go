@@ -464,9 +464,9 @@ func (m *masking) finish(ctx context.Context, f *commit.Final) error {
 type slot struct {
 	steps []pipeline.Step
 	made  [][]func(*pipeline.Batch) error // workers of each step
-	found *flow.Found                     // of the unit at hand
-	given *files.TaggedUnit               // of the unit at hand, if its notes were tagged before
-	hand  *unitDealt                      // of the unit at hand; nil: nothing is shuffled
+	found *flow.Found                     // of the current unit
+	given *files.TaggedUnit               // of the current unit, if its notes were tagged before
+	hand  *unitDealt                      // of the current unit; nil: nothing is shuffled
 }
 
 func (m *masking) newSlot() (*slot, error) {

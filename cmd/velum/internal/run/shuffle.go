@@ -48,7 +48,7 @@ func (d *dealt) close() {
 // unitDealt holds the values assigned to the notes of one unit. It implements mask.Dealt.
 type unitDealt struct {
 	*dealt
-	files []dealtFile // of the unit at hand
+	files []dealtFile // of the current unit
 }
 
 // dealtFile says which number the note of row 0 of a unit would have in all notes, if

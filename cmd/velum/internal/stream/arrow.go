@@ -27,9 +27,9 @@ type arrows struct {
 	at     []int // columns of the fields of the filler
 	kept   []int // columns that pass
 	row    record
-	left   int // rows of the record at hand that are in no batch
+	left   int // rows of the current record that are in no batch
 	rows   int64
-	before int64 // of them, those before the record at hand
+	before int64 // of them, those before the current record
 	err    error
 
 	mu      sync.Mutex
@@ -38,7 +38,7 @@ type arrows struct {
 	w       *ipc.Writer
 	schema  *arrow.Schema
 	columns []array.Builder // ids, texts, spans (tag alone), status
-	bad     []int           // rows of the record at hand that are not sound
+	bad     []int           // rows of the current record that are not sound
 	index   offset.Index
 }
 
@@ -48,7 +48,7 @@ type pending struct {
 	kept []arrow.Array
 }
 
-// record is the row at hand, for the filler.
+// record is the current row, for the filler.
 type record struct {
 	cells []cell
 	i     int
@@ -207,7 +207,7 @@ func (a *arrows) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// take fills a batch with rows of the record at hand.
+// take fills a batch with rows of the current record.
 func (a *arrows) take(b *pipeline.Batch) {
 	n := int(a.r.Record().NumRows())
 	for a.left > 0 && !a.fill.Full(b) {

@@ -11,9 +11,8 @@ import (
 // that they were made for.
 type Layer interface {
 	Forward(in [][]float32) []float32
-	// Backward returns the gradients of all inputs, given that of the result,
-	// which it may write over.
-	// For a table of vectors it is that of the rows which were looked up.
+	// Backward returns the gradients of all inputs, given that of the result, which it may overwrite. For a table of
+	// vectors it returns those of the rows that were looked up.
 	Backward(in [][]float32, grad []float32) [][]float32
 }
 

@@ -27,7 +27,7 @@ const (
 	candidateNeeds = 100 // patients: of fewer one of a hundred is nobody
 	// candidateNoise is the share of a patient's surrogates that are of somebody else.
 	candidateNoise = 0.4
-	// candidatePrior is how many words speak for all traits alike, before any is counted.
+	// candidatePrior is how many words count as evidence for all traits alike before any word is seen.
 	candidatePrior = 8
 )
 
@@ -194,8 +194,9 @@ func (a *attacker) tryCandidates(ctx context.Context) (*finding, error) {
 	for p := range truth {
 		truth[p] = p
 	}
-	// One of a hundred may be found, and as many more as chance finds then once in forty extracts: 7 of 300. Four archives had 0 to 6, so
-	// a limit of 3 would fail half of them. Where 10 of 300 can be found this fails three extracts of four, where 14 can, 97 of 100.
+	// An attack may find one in a hundred, plus what chance adds in one extract of forty: 7 of 300. Four archives had 0
+	// to 6, so a limit of 3 would fail half of them. With this limit, an extract in which 10 of 300 can be found fails
+	// three times in four, one with 14 in 97 of 100.
 	expected := max(namedMost*float64(len(all)), 2)
 	r.Most = math.Ceil(expected + 1.96*math.Sqrt(expected))
 	if len(all) > 0 {

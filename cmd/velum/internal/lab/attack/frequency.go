@@ -21,7 +21,7 @@ type frequency struct {
 	total  int
 	pool   map[string]int // surrogates by word
 	drawn  int
-	here   map[string]int // mentions by word in the extract at hand
+	here   map[string]int // mentions by word in the current extract
 }
 
 func newFrequency(a *attacker) (*frequency, error) {

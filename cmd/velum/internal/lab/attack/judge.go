@@ -63,10 +63,10 @@ const (
 
 const (
 	resamples = 400
-	// powerError is the most standard error of the lift by the difference between what is
-	// allowed and guessing: a perfect extract passes then four times of five.
+	// powerError is the largest standard error of the lift, as a share of the distance between the limit and guessing,
+	// at which a perfect extract passes four times in five.
 	powerError = 1 / (1.96 + 0.84)
-	// namedMost is the share of patients who may be named beyond twice of guessing: three of three hundred.
+	// namedMost is the share of patients who may be named beyond twice as many as by guessing: three of three hundred.
 	namedMost = 0.01
 )
 
@@ -175,7 +175,7 @@ func (r *Result) measure(sums []patientSum, seed uint64) {
 	slices.Sort(lifts)
 	slices.Sort(surest)
 	r.Low, r.High, r.SurestLow = lifts[resamples/40], lifts[resamples-1-resamples/40], surest[resamples/40]
-	// Of none that were right nothing varies, and of few too little: no interval is shorter than Poisson's.
+	// With few or no right answers the variance is underestimated: no interval is shorter than that of a Poisson count.
 	poisson := 1.96 / math.Sqrt(all.pointed*r.Guess)
 	r.High = max(r.High, r.Lift+poisson)
 	if r.Right > 0 {

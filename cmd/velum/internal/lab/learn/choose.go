@@ -94,7 +94,7 @@ func (w *turning) taken() (map[uint64]bool, error) {
 // startMinConfidence is C_min if the model of learn.start tagged the notes: that of BOOT for frequency divergence.
 const startMinConfidence = 0.5
 
-// minConfidence is C_min for the model at hand.
+// minConfidence is C_min for the current model.
 func (w *turning) minConfidence() float64 {
 	if w.record.Number == 1 && w.of.cfg.Learn.Start != "" {
 		return startMinConfidence

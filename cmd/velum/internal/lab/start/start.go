@@ -42,8 +42,8 @@ type Options struct {
 	Ask   int      // most questions an evening
 	More  bool     // ask also where the stop rule holds
 
-	// Load loads the configuration. file says how the archive is read, for who names no
-	// file of their own; "" before there is one.
+	// Load loads the configuration. file says how the archive is read, for users without a file of their own; "" before
+	// it exists.
 	Load func(file string) (*option.Config, error)
 	Own  bool // they name one
 
