@@ -223,8 +223,7 @@ func (w *worker) note() {
 	w.traced("repeats", false)
 }
 
-// traced tells Options.Trace what the spans of the note are by now: those that
-// are candidates still, or the disjoint ones.
+// traced calls Options.Trace with the spans of the note so far: candidates, or at the end the disjoint spans.
 func (w *worker) traced(step string, candidates bool) {
 	if w.Trace == nil {
 		return
@@ -357,11 +356,10 @@ func unquoted(text []byte, start, end int32) (int32, int32) {
 	return start, end
 }
 
-// matches returns what patterns found in the note.
+// matches returns the matches of patterns in the note.
 func (w *worker) matches() []pipeline.Match { return w.placed.Matches(w.from, w.batch.Matches.At(w.i)) }
 
-// fromPatterns adds the matches that stand on their own: those whose score is
-// high enough or whose check digit is right.
+// fromPatterns adds those matches as candidates whose score is high enough or whose check digit is right.
 func (w *worker) fromPatterns() {
 	b := w.batch
 	if b.Matches.Len() == 0 {
@@ -391,8 +389,8 @@ func (w *worker) fromKnown() {
 	}
 }
 
-// fromPacks adds what the networks of packs find. What is certain to them, with a
-// score of 1, goes before the model. A note that costs them more than a note may is in doubt.
+// fromPacks adds the finds of the packs' networks. Those with a score of 1 win against the model. A note that takes
+// them longer than allowed goes to quarantine.
 func (w *worker) fromPacks() {
 	for _, m := range w.machines {
 		w.found = m.Spans(w.found[:0], w.text, w.tokens)

@@ -7,9 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// cover tells whether the tokens are in order, and whether nothing but white
-// space and control characters is outside them: what is in no token would
-// never be tagged.
+// cover reports whether the tokens are in order with nothing but white space and control characters outside them: text
+// outside tokens would never be tagged.
 func cover(text []byte, tokens []pipeline.Token) bool {
 	at := 0
 	for _, t := range tokens {

@@ -106,7 +106,7 @@ const leastDigits = 6
 
 func digitAt(id []byte, i int) bool { return i >= 0 && i < len(id) && id[i] >= '0' && id[i] <= '9' }
 
-// plain tells whether an id is a counter, with a letter before it or none, or no word at all.
+// plain reports whether an id is a number, with or without a letter before it, so that it cannot contain a word.
 func plain(id []byte) bool {
 	if len(id) > 0 && isLetter(rune(id[0])) {
 		id = id[1:]
@@ -128,7 +128,7 @@ func isUUID(id []byte) bool {
 	return true
 }
 
-// counts says what a match is, if no counter, hash or code is as likely.
+// counts describes a match, unless it is as likely to be a counter, a hash or a code.
 func (v *Vetter) counts(m pipeline.Match) string {
 	before, _ := utf8.DecodeLastRune(v.text[:m.Start])
 	after, _ := utf8.DecodeRune(v.text[m.End:])

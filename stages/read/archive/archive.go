@@ -266,9 +266,8 @@ func (a *Archive) Unvouched() (n int, first string) {
 	return n, first
 }
 
-// find lists the files of an input. What cannot be read below it, and what is
-// called like a file of notes and is no file, is listed as bad: a pipe or a
-// dangling link must not stop a night.
+// find lists the files of an input. What cannot be read below it is listed as bad, and so is a pipe or a dangling link
+// with the name of a file of notes, so that it does not stop a nightly run.
 func (a *Archive) find(in string) error {
 	info, err := os.Stat(in)
 	if err != nil {
@@ -314,8 +313,8 @@ func hidden(root, name string) bool {
 	return err == nil && below != "." && slices.ContainsFunc(strings.Split(filepath.ToSlash(below), "/"), func(part string) bool { return part[0] == '.' || part[0] == '_' })
 }
 
-// hide takes a file that is hidden among those that are
-// not read, if it is called like a table of notes; what macOS writes beside files (._) is none.
+// hide adds a hidden file to those that are not read, if its name is that of a table of notes. Files that macOS writes
+// beside others (._) are ignored.
 func (a *Archive) hide(root, name string, e fs.DirEntry) error {
 	switch formOf(name) {
 	case parquetForm, csvForm, jsonForm:
@@ -333,7 +332,7 @@ func (a *Archive) hide(root, name string, e fs.DirEntry) error {
 	return err
 }
 
-// folder refuses a table of a lakehouse below an input.
+// folder refuses a folder that is a table of a lakehouse.
 func (a *Archive) folder(in, name string) error {
 	table := isTable(name)
 	if table == nil {
@@ -350,8 +349,7 @@ func spelled(name string) string {
 	return name
 }
 
-// below returns the folder of a file as the archive calls it, and below the root
-// as the system does.
+// below returns the folder of a file as the archive names it, and its path below the root as the system has it.
 func below(root, name string) (folder, raw string, err error) {
 	raw, err = filepath.Rel(root, filepath.Dir(name))
 	if err != nil {
@@ -363,7 +361,7 @@ func below(root, name string) (folder, raw string, err error) {
 	return input.PlainPath(folder), raw, nil
 }
 
-// refuse lists something as bad.
+// refuse adds a path to the bad inputs.
 func (a *Archive) refuse(root, name, cause string) error {
 	folder, _, err := below(root, name)
 	if err == nil {
@@ -373,8 +371,7 @@ func (a *Archive) refuse(root, name, cause string) error {
 	return err
 }
 
-// unread remembers the first file that could not be read: the cause, if none
-// can.
+// unread stores the error of the first file that could not be read. It is returned if no file can be.
 func (a *Archive) unread(name, cause string) {
 	if a.first == nil {
 		cause, remedy, known := strings.Cut(cause, "; ")
@@ -409,8 +406,8 @@ func (a *Archive) add(root, name string, e fs.DirEntry) error {
 	return err
 }
 
-// addFolder refuses a link to a folder, unless the folder stands below the
-// input as well: links can go in circles. Its notes would be missing.
+// addFolder refuses a link to a folder, since links can form circles, unless the folder is also below the input:
+// otherwise its notes would be missing.
 func (a *Archive) addFolder(root, name string) error {
 	real, err := filepath.EvalSymlinks(name)
 	if err == nil {
@@ -440,7 +437,7 @@ type known struct {
 	null bool // null throughout, in all of them
 }
 
-// strangeFile is a file whose columns are not what the options say.
+// strangeFile is a file whose columns do not fit the options.
 type strangeFile struct {
 	file *File
 	err  *input.SchemaError
@@ -458,7 +455,7 @@ func (s *scanner) settleStrange() error {
 	return nil
 }
 
-// file plans the units of a file, and says whether it may share one.
+// file plans the units of a file, and reports whether the file may share one with others.
 func (s *scanner) file(ctx context.Context, f *File) error {
 	first := len(s.a.Units)
 	err := s.fileUnits(ctx, f)
@@ -519,7 +516,7 @@ func (s *scanner) fileUnits(ctx context.Context, f *File) error {
 	return nil
 }
 
-// unit begins a unit of a file that has been hashed.
+// unit starts a unit of a hashed file.
 func (s *scanner) unit(f *File) commit.Unit {
 	placed := f.form == noteForm || s.a.o.IDs == input.DropIDs || s.a.o.NullIDs == input.NumberNullIDs // the ids say where the file lies
 	return commit.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256, Placed: placed}
@@ -529,8 +526,7 @@ func (s *scanner) bad(f *File, cause string) {
 	s.a.Bad = append(s.a.Bad, commit.BadInput{Input: f.name(), SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause, Path: f.Path})
 }
 
-// hash reads the file once. For a dump it returns where its records begin.
-// cause says why it cannot be read.
+// hash reads the whole file once. For a dump it also returns where records begin. cause says why it cannot be read.
 func (s *scanner) hash(ctx context.Context, f *File) (cuts []cut, cause string, err error) {
 	var c cutter
 	to := io.Discard
@@ -617,9 +613,9 @@ func (s *scanner) inspect(f *File) (*parquet.Layout, error) {
 	return parquet.Inspect(f.Path, &s.a.o)
 }
 
-// schema checks that the file has what the options want, and notes in what it
-// differs from the first. One whose kept columns are of other types is bad: a
-// part has one type a column. A column that stages use and nobody keeps is widened.
+// schema checks that the file has the columns that the options name, and records its differences from the first file. A
+// file whose kept columns have other types is bad, since a part has one type per column. A column that stages use and
+// nobody keeps is converted to a wider type.
 func (s *scanner) schema(f *File, l *parquet.Layout) (cause string) {
 	if s.shapes == nil {
 		s.shapes, s.lacks = map[string]known{}, map[string]error{}
@@ -676,12 +672,12 @@ func drift(path string, first, now []parquet.ColumnType) []Drift {
 	return all
 }
 
-// without takes a column out of those that files have to have.
+// without removes a column from those that files must have.
 func (a *Archive) without(name string) {
 	a.o.Pass = slices.DeleteFunc(slices.Clone(a.o.Pass), func(have string) bool { return have == name })
 }
 
-// extras settles the shapes of the pass-through columns for the whole archive.
+// extras decides the type of every pass-through column for the whole archive.
 func (s *scanner) extras() error {
 	s.a.o.Shapes = map[string]input.Shape{}
 	for key, k := range s.shapes {
@@ -722,8 +718,7 @@ func (s *scanner) extras() error {
 	return nil
 }
 
-// listed checks the file against the list of checksums: "" if it agrees or
-// there is no list.
+// listed compares the file with the list of checksums: "" if it agrees or there is no list.
 func (s *scanner) listed(f *File) string {
 	if s.sums == nil {
 		return ""
@@ -743,8 +738,8 @@ func (s *scanner) listed(f *File) string {
 	return ""
 }
 
-// missing reports files that the list of checksums names below one of the
-// folders and that are not there: an archive that was not delivered whole.
+// missing lists files that are named in the list of checksums, below one of the folders, and do not exist: the delivery
+// is incomplete.
 func (s *scanner) missing(inputs []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.sums)) {
 		if formOfExt[strings.ToLower(filepath.Ext(name))] == noForm {

@@ -105,7 +105,7 @@ func (d *Dump) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// piece takes a line, or a piece of a long one.
+// piece adds a line, or a piece of a long one.
 func (d *Dump) piece(b *pipeline.Batch, piece []byte) {
 	begins := !d.lineOpen
 	d.lineOpen = piece[len(piece)-1] != '\n'
@@ -141,8 +141,7 @@ func (d *Dump) finish(b *pipeline.Batch) {
 	d.text, d.id, d.long, d.open = d.text[:0], d.id[:0], false, false
 }
 
-// cutHeader cuts the three numbers and what divides them from the text off
-// the beginning of a line.
+// cutHeader cuts the three numbers of a record, and the separators behind them, off the beginning of a line.
 func cutHeader(line []byte) (id, text []byte, ok bool) {
 	at := 0
 	for number := range 3 {
@@ -179,8 +178,8 @@ type cut struct{ at, rows int64 }
 // two bars and what follows.
 const maxHeader = 64
 
-// cutter finds the places in a dump, as it is written to it, where every so
-// many records or bytes a unit may begin. It finds the records that Dump finds.
+// cutter receives the bytes of a dump and finds the places, one every so many records or bytes, where a unit may begin.
+// It recognizes records as Dump does.
 type cutter struct {
 	every int64 // records after which a unit is full
 	full  int64 // or bytes, see textUnit

@@ -41,7 +41,7 @@ func (f *File) still(now input.Identity) bool {
 	return true
 }
 
-// stillOpen is still, as an error.
+// stillOpen is still, but returns an error.
 func (f *File) stillOpen(now input.Identity) error {
 	if !f.still(now) {
 		return f.changed()
@@ -49,7 +49,7 @@ func (f *File) stillOpen(now input.Identity) error {
 	return nil
 }
 
-// stays checks an open file of a unit, at its beginning and at its end.
+// stays checks the open file at the beginning and at the end of a unit.
 func (f *File) stays(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -58,13 +58,13 @@ func (f *File) stays(file *os.File) error {
 	return f.stillOpen(input.Identify(info))
 }
 
-// changed says that a file is not what it was when its units were named: they
-// are not done, and the next start plans them anew.
+// changed returns the error that the file has changed since its units were named. They are not done; the next start
+// plans them anew.
 func (f *File) changed() error {
 	return input.Unread(f.Path, "has changed since the run began")
 }
 
-// same tells whether the file holds what was hashed.
+// same reports whether the file still has the content that was hashed.
 func (f *File) same() bool {
 	now, err := os.Stat(f.Path)
 	return err == nil && f.still(input.Identify(now))

@@ -31,7 +31,7 @@ func lakehouseOf(dir string) string {
 	return ""
 }
 
-// isTable says that a folder is a table; nil: it is none.
+// isTable returns an error if a folder is a table.
 func isTable(dir string) error {
 	format := lakehouseOf(dir)
 	if format == "" {

@@ -23,8 +23,8 @@ import (
 
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// period is the name of a folder that says which notes are in it: a partition, a
-// day, month or year, or the name of a month.
+// period matches names of folders that say of which time their notes are: a partition, a day, month or year, or the
+// name of a month.
 var period = regexp.MustCompile(`(?i)^([^=]+=.*|(19|20)\d\d([-_.]?(0[1-9]|1[0-2])([-_.]?[0-3]\d)?)?` +
 	`|((19|20)\d\d[-_ .]?)?(\d\d?[-_ .])?(` + months + `)([-_ .]?(19|20)\d\d)?)$`)
 
@@ -78,7 +78,8 @@ func partition(folder, key string) (value string, ok bool) {
 	return value, ok
 }
 
-// kindOf is the kind of a column of whose values folders say something: whole numbers if all are, and else text.
+// kindOf returns the kind of a column whose values are in names of folders: integer if all are whole numbers, otherwise
+// text.
 func (a *Archive) kindOf(key string) (kind pipeline.ColumnKind, there bool) {
 	kind = pipeline.Int32Column
 	for i := range a.Files {
@@ -91,9 +92,8 @@ func (a *Archive) kindOf(key string) (kind pipeline.ColumnKind, there bool) {
 	return kind, there
 }
 
-// settlePartitions takes the columns that folders have out of those that files
-// have to have. What a folder says comes before what a file does, as with the
-// others.
+// settlePartitions removes columns that are in names of folders from those that files must have. The folder's value
+// goes before that in a file, as in other programs.
 func (a *Archive) settlePartitions() {
 	for _, name := range a.o.Pass {
 		kind, there := a.kindOf(name)
@@ -111,7 +111,7 @@ func (a *Archive) keepPartitions() {
 	})
 }
 
-// partitioned gives every note what its folder says. It is a pipeline.Source.
+// partitioned is a source that gives every note the values in the names of its folders.
 type partitioned struct {
 	UnitSource
 	columns []pipeline.Column // without values

@@ -60,7 +60,7 @@ func (s *sharedFiles) Next(b *pipeline.Batch) error {
 	})
 }
 
-// next reads the next file.
+// next opens the next file.
 func (s *sharedFiles) next() error {
 	m := s.unit.Members[s.member]
 	m.First = 0 // in its file
@@ -89,8 +89,7 @@ func (s *sharedFiles) next() error {
 	return nil
 }
 
-// mostText bounds what a small file may hold: a page of Parquet can say a long text
-// thousands of times.
+// mostText is the largest text of a small file: a page of Parquet can repeat a long text thousands of times.
 const mostText = 64 << 20
 
 // read reads the notes of a file.

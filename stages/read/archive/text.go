@@ -22,7 +22,7 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// form is the format of a file of an archive.
+// form is the format of an archive's file.
 type form uint8
 
 const (
@@ -55,8 +55,7 @@ var formOfExt = map[string]form{
 	".csv": csvForm, ".tsv": csvForm, ".jsonl": jsonForm, ".ndjson": jsonForm, ".json": jsonForm, ".txt": noteForm,
 }
 
-// formOf tells what a file is by its name and, for .txt, by whether it begins
-// as a dump does.
+// formOf returns the format of a file by its name and, for .txt, by whether it begins like a dump.
 func formOf(name string) form {
 	if clinical.Is(name) {
 		return documentForm
@@ -76,8 +75,8 @@ func formOf(name string) form {
 	return f
 }
 
-// beginsAsDump tells whether the first line that is not empty has the ids of a
-// dump. What cannot be read is told when it is hashed.
+// beginsAsDump reports whether the first line that is not empty has the ids of a dump. Read errors are reported later,
+// when the file is hashed.
 func beginsAsDump(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -91,7 +90,7 @@ func beginsAsDump(name string) bool {
 	return ok
 }
 
-// endsAsParquet tells whether a file ends as Parquet does. What cannot be read is told when it is hashed.
+// endsAsParquet reports whether a file ends as Parquet does. Read errors are reported later, when the file is hashed.
 func endsAsParquet(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -147,9 +146,8 @@ func (a *Archive) settleForms() {
 	}
 }
 
-// pass names a file that is not of what the archive is made of. That is a fault, for it
-// may hold notes, unless it is known to hold none, or chosen says that somebody has said
-// what the archive is made of.
+// pass lists a file that is not of the archive's format. That is a fault, since it may hold notes, unless its name says
+// that it has none, or the user has set the format (chosen).
 func (a *Archive) pass(f *File, chosen bool) {
 	b := commit.BadInput{Input: f.name(), Bytes: f.Bytes, Other: true, Known: chosen || f.hidden || a.holdsNoNotes(f.Path), Path: f.Path}
 	switch {
@@ -167,9 +165,8 @@ func (a *Archive) pass(f *File, chosen bool) {
 	a.Bad = append(a.Bad, b)
 }
 
-// nameOfNoNotes is the name of a file that holds no notes, wherever it lies: it explains
-// the others, sums them up, configures a program, or has labels of the notes beside it.
-// (Names that begin with a dot or an underscore are hidden: see hide.)
+// nameOfNoNotes matches names of files without notes: those that describe other files, checksums, configurations, and
+// labels of notes beside them. (For names that begin with a dot or an underscore, see hide.)
 var nameOfNoNotes = regexp.MustCompile(`(?i)^((read.?me|l[eé]eme|llegeix.?me|leia.?me|licen[cs]e|notice|copying|changelog)\b.*` +
 	`|(sha(1|224|256|384|512)|md5)sums?(\.txt)?|checksums?(\.txt)?|thumbs\.db|desktop\.ini|.*\.(md|crc|md5|sha1|sha256|sha512|asc|sig|ya?ml|toml|ini|conf|log|ann))$`)
 

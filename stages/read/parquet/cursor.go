@@ -82,7 +82,7 @@ func (c *Cursor) Load() error {
 	return nil
 }
 
-// loadMissing gives the nulls of a column that the file does not have.
+// loadMissing fills a column that the file lacks with nulls.
 func (c *Cursor) loadMissing() error {
 	for c.group < len(c.groups) && c.N == 0 {
 		c.N = int(c.groups[c.group].NumRows())
@@ -105,7 +105,7 @@ func (c *Cursor) endGroup() error {
 	return err
 }
 
-// open looks into a page.
+// open starts a page.
 func (c *Cursor) open(page parquet.Page) error {
 	c.page = page
 	c.N, c.next = int(page.NumValues()), 0
@@ -285,7 +285,7 @@ func (c *Cursor) Early(err error) error {
 	return err
 }
 
-// place returns where value k of the page that is not null stands in data.
+// place returns where the k-th non-null value of the page is in data.
 func (c *Cursor) place(k int) int {
 	if c.idx != nil {
 		return int(c.idx[k])

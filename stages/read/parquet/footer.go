@@ -149,7 +149,7 @@ func (f *Footer) schema() error {
 	return nil
 }
 
-// rename calls the columns what the options call them, and forgets those of which they say nothing; nil: as the file does.
+// rename gives columns the names that the options use, and drops those that the options do not name; nil: names stay.
 func (f *Footer) rename(names map[string]string) {
 	if names == nil {
 		return
@@ -221,7 +221,7 @@ func (f *Footer) Named(name string) (numbers []int) {
 	return numbers
 }
 
-// opened is a file as the library has it, with some columns only.
+// openedFile is a file as the Parquet library sees it, with some of its columns only.
 type openedFile struct {
 	groups []parquet.RowGroup
 	leaf   map[int]int // number of a column's first leaf in groups, by the column's number in the file
@@ -267,7 +267,7 @@ func (f *Footer) Open(columns []int) (*openedFile, error) {
 	return o, nil
 }
 
-// bareChunk returns the metadata that reading the pages of a chunk takes, and no other.
+// bareChunk returns only those metadata of a column chunk that are needed for reading its pages.
 func bareChunk(c *format.ColumnMetaData) format.ColumnChunk {
 	return format.ColumnChunk{MetaData: format.ColumnMetaData{
 		Type: c.Type, Encoding: c.Encoding, PathInSchema: c.PathInSchema, Codec: c.Codec, NumValues: c.NumValues,
@@ -304,8 +304,7 @@ func (o *otherEnd) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// check compares what the footer says of the columns with its schema, and
-// wants every chunk in a place of its own.
+// check compares what the footer says about the columns with its schema, and checks that chunks do not overlap.
 func (f *Footer) check() error {
 	type place struct {
 		at, end int64
@@ -348,7 +347,7 @@ func (f *Footer) check() error {
 	return nil
 }
 
-// checkPlace checks one chunk; "" means that it can be.
+// checkPlace checks the place of one chunk; "" means that it is valid.
 func (f *Footer) checkPlace(chunk *format.ColumnChunk, leaf *fileLeaf) string {
 	c := &chunk.MetaData
 	switch {
@@ -413,8 +412,7 @@ func readable(c format.CompressionCodec) bool {
 	return false
 }
 
-// sums tells whether the first pages of the columns have checksums: a writer
-// writes them everywhere or nowhere.
+// sums reports whether the first page of each column has a checksum: writers add them to all pages or to none.
 func (f *Footer) sums(columns []int) bool {
 	for g := range f.Meta.RowGroups {
 		for _, k := range columns {

@@ -139,8 +139,8 @@ func (i *intake) category(name []byte, at place) (pipeline.Category, error) {
 	return pipeline.None, i.wrong(at, "unknown label"+labelled(name), "map it with --map LABEL=CATEGORY (NONE leaves it out), give a file of your own labels with --own-labels, or leave all unknown ones out with --skip-unknown")
 }
 
-// labelled returns a label for an error. What does not look like one is not
-// shown: in a file that is broken it may be words of a note.
+// labelled returns a label for use in an error. A label that does not look like one is not shown: in a broken file it
+// may be text of a note.
 func labelled(name []byte) string {
 	if len(name) == 0 || len(name) > 40 {
 		return ""
@@ -192,7 +192,7 @@ func (i *intake) addUnread(b *pipeline.Batch, id []byte, r pipeline.Reason) {
 	i.row++
 }
 
-// aside sets a row aside whose format is broken, or returns what is wrong with it.
+// aside turns a row with a broken format into a quarantined note, or returns the error.
 func (i *intake) aside(b *pipeline.Batch, err error) error {
 	broken, ok := errors.AsType[*input.Error](err)
 	if !ok || i.o.SetAside == nil {
@@ -246,8 +246,7 @@ func (i *intake) convert(text []byte, labels []label) error {
 	return nil
 }
 
-// sameWords tells whether two texts differ in white space only: brat and XML
-// write a line end as a space.
+// sameWords reports whether two texts differ in white space only: brat and XML write line ends as spaces.
 func sameWords(a, b []byte) bool {
 	return bytes.Equal(a, b) || bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
 }
