@@ -30,6 +30,7 @@ func TestParse(t *testing.T) {
 		{"braces side by side", "a: [" + strings.TrimSuffix(strings.Repeat("{x: 1}, ", 9), ", ") + "]", "", 0, 0},
 		{"closed too often", "a: " + strings.Repeat("]", 40) + "\nb: " + nest(33), "nested deeper than 32", 2, 36},
 		{"entries in a line", strings.Repeat("- ", 33) + "x\n", "nested deeper than 32", 1, 65},
+		{"keys in a line", strings.Repeat("? ", 33) + "x\n", "nested deeper than 32", 1, 65},
 		{"entries in lines", strings.Repeat("- x\n", 5000), "", 0, 0},
 		{"4001 keys", keys(4001), "more than 4000 keys", 4001, 6},
 		{"in quotes", "a: \"" + strings.Repeat("[", 99) + "\"\n", "", 0, 0},
