@@ -68,3 +68,27 @@ func TestBegin(t *testing.T) {
 		}
 	}
 }
+
+// TestLeast: the smallest number that does, exactly up to a hundred, to a hundredth beyond, and the most if none does.
+func TestLeast(t *testing.T) {
+	for _, from := range []int64{1, 2, 5, 60, 500} {
+		for k := from; k <= 3000; k += 1 + k/37 {
+			asked := 0
+			got := least(from, 3000, func(n int64) bool {
+				if asked++; n < from || n >= 3000 {
+					t.Errorf("from %d: %d is asked for", from, n)
+				}
+				return n >= k
+			})
+			if got < k || got > k+max(0, k/100) || asked > 40 {
+				t.Errorf("from %d, %d does: %d, after %d questions", from, k, got, asked)
+			}
+		}
+	}
+	if got := least(1, 70, func(int64) bool { return false }); got != 70 {
+		t.Errorf("none does: %d", got)
+	}
+	if got := least(7, 7, func(int64) bool { return true }); got != 7 {
+		t.Errorf("one: %d", got)
+	}
+}
