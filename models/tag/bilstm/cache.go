@@ -13,12 +13,11 @@ import "github.com/velum-health/velum/models/number/kernels"
 type cache struct {
 	width  int
 	most   int // rows that it may have; it begins with firstRows
-	rows   int
 	used   int
 	values []int16  // [rows][width], on huge pages
 	forms  []cached // [rows]
 
-	places []cachePlace // a power of two
+	places []uint32 // a power of two; a row plus 1, or 0: the place is free
 }
 
 // cached holds the facts about a form beside its numbers.
@@ -28,8 +27,6 @@ type cached struct {
 	begins bool    // see features.Extractor.Begins
 	again  bool    // asked for a second time
 }
-
-type cachePlace struct{ hash, row uint32 } // row plus 1; 0: the place is free
 
 func newCache(bytes, width int) *cache {
 	c := &cache{width: width, most: max(bytes/(2*width+cacheOverhead), firstRows)}
@@ -45,17 +42,17 @@ const firstRows = 1024
 const cacheOverhead = 48
 
 func (c *cache) make(rows int) {
-	c.rows, c.used = rows, 0
+	c.used = 0
 	c.values, c.forms = kernels.Pages[int16](c, rows*c.width), make([]cached, rows)
 	places := 1
 	for places < 2*rows {
 		places *= 2
 	}
-	c.places = make([]cachePlace, places)
+	c.places = make([]uint32, places)
 }
 
 // full tells whether there are no places for n forms that are not known.
-func (c *cache) full(n int) bool { return c.used+n > c.rows }
+func (c *cache) full(n int) bool { return c.used+n > len(c.forms) }
 
 // room makes sure of places for n forms that are not known: rows are good until
 // the next call.
@@ -63,7 +60,7 @@ func (c *cache) room(n int) {
 	if !c.full(n) {
 		return
 	}
-	if rows := max(n, c.most); n > c.rows || c.rows == firstRows && rows > firstRows {
+	if rows := max(n, c.most); n > len(c.forms) || len(c.forms) == firstRows && rows > firstRows {
 		c.make(rows)
 		return
 	}
@@ -72,41 +69,35 @@ func (c *cache) room(n int) {
 	c.used = 0
 	for i, f := range forms {
 		if f.again && !c.full(n+1) {
-			_, place := c.find(f.hash)
-			at := c.take(f.hash, place)
-			copy(c.row(at), c.row(int32(i)))
 			f.again = false
-			c.forms[at] = f
+			copy(c.row(c.take(f)), c.row(int32(i)))
 		}
 	}
 }
 
-// warm prefetches the slot of a form.
-func (c *cache) warm(hash uint64) {
-	kernels.Prefetch(c.places[c.place(hash):][:1])
-}
-
-func (c *cache) place(hash uint64) int { return int(hash>>32) & (len(c.places) - 1) }
-
-// find returns the row of the form with this hash, -1 if it is not known, and its
-// place, or the free one where it would stand.
-func (c *cache) find(hash uint64) (at int32, place int) {
-	i := c.place(hash)
-	for ; c.places[i].row != 0; i = (i + 1) & (len(c.places) - 1) {
-		p := c.places[i]
-		if p.hash == uint32(hash) && c.forms[p.row-1].hash == hash {
-			c.forms[p.row-1].again = true
-			return int32(p.row - 1), i
-		}
+// slot returns the place of the form with this hash, or the free one where it would stand.
+func (c *cache) slot(hash uint64) int {
+	i := int(hash>>32) & (len(c.places) - 1)
+	for c.places[i] != 0 && c.forms[c.places[i]-1].hash != hash {
+		i = (i + 1) & (len(c.places) - 1)
 	}
-	return -1, i
+	return i
 }
 
-// take assigns a row, which the caller fills, to an unknown form at a slot that find returned.
-func (c *cache) take(hash uint64, place int) (at int32) {
-	c.forms[c.used] = cached{hash: hash}
+// find returns the row of the form with this hash, -1 if it is not known.
+func (c *cache) find(hash uint64) (at int32) {
+	if at = int32(c.places[c.slot(hash)]) - 1; at >= 0 {
+		c.forms[at].again = true
+	}
+	return at
+}
+
+// take assigns a row, which the caller fills, to a form that is not known.
+func (c *cache) take(f cached) (at int32) {
+	i := c.slot(f.hash)
+	c.forms[c.used] = f
 	c.used++
-	c.places[place] = cachePlace{uint32(hash), uint32(c.used)}
+	c.places[i] = uint32(c.used)
 	return int32(c.used - 1)
 }
 

@@ -11,19 +11,13 @@ func TestCacheSweeps(t *testing.T) {
 	c := newCache(0, 8)
 	c.make(4)
 	put := func(h uint64) {
-		_, place := c.find(h)
-		at := c.take(h, place)
+		at := c.take(cached{hash: h})
 		c.row(at)[0], c.forms[at].scale = int16(10*h), float32(h)
 	}
 	want := func(rows ...int32) {
 		t.Helper()
 		for h, row := range rows {
-			i, saw := c.place(uint64(h)), int32(-1) // all hashes begin at place 0
-			for ; c.places[i].row != 0; i++ {
-				if c.places[i].hash == uint32(h) {
-					saw = int32(c.places[i].row) - 1
-				}
-			}
+			saw := int32(c.places[c.slot(uint64(h))]) - 1 // all begin at place 0
 			if saw != row || row >= 0 && (c.row(row)[0] != int16(10*h) || c.forms[row].scale != float32(h)) {
 				t.Errorf("form %d stands in row %d, want %d", h, saw, row)
 			}
@@ -55,9 +49,9 @@ func TestCacheKeeps(t *testing.T) {
 		for _, n := range rapid.SliceOfN(rapid.Uint64Range(0, 20), 1, 200).Draw(t, "asked") {
 			h := n<<31 | n // two begin at one place
 			c.room(1)
-			at, place := c.find(h)
+			at := c.find(h)
 			if at < 0 {
-				at = c.take(h, place)
+				at = c.take(cached{hash: h})
 				c.row(at)[0] = int16(n)
 			}
 			if c.row(at)[0] != int16(n) || c.forms[at].hash != h || int(at) >= rows {

@@ -24,7 +24,6 @@ type Labeller struct {
 	lattice chain.Lattice
 
 	starts []int32  // tokens where an entry of several words may begin
-	hashes []uint64 // of the forms of a piece
 	rows   []int32  // their places in the cache
 	first  []int32  // [tokens+1] of the features of a token's place
 	places []Valued // features of places
@@ -300,40 +299,25 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 // look looks up the forms of the tokens lo to hi in the cache (at least of the wanted ones), and which of them begin
 // phrases. Vectors of unknown forms are collected to be multiplied together.
 func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo, hi int) {
-	l.starts, l.hashes, l.rows = l.starts[:0], l.hashes[:0], l.rows[:0]
+	l.starts, l.rows = l.starts[:0], l.rows[:0]
 	for i := lo; i < hi; i++ {
 		l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
-		h := xxh3.HashSeed(l.keys, keySalt)
-		l.cache.warm(h) // all places are waited for at once
-		l.hashes = append(l.hashes, h)
-	}
-	for k, h := range l.hashes {
-		i := lo + k
-		at, place := l.cache.find(h)
-		switch known := at >= 0; {
-		case !known && wanted != nil && !wanted[i]:
-			if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
-				l.starts = append(l.starts, int32(i))
-			}
-			l.rows = append(l.rows, -1) // nobody looks at it
-			continue
-		case !known:
-			at = l.cache.take(h, place)
-			l.fill(text, tokens, i, at)
+		h, form := xxh3.HashSeed(l.keys, keySalt), text[tokens[i].Start:tokens[i].End]
+		at := l.cache.find(h)
+		if at < 0 && (wanted == nil || wanted[i]) {
+			at = l.cache.take(cached{hash: h, begins: l.extract.Begins(form)})
+			l.fill(form, at)
 		}
-		if l.cache.forms[at].begins {
+		if at >= 0 && l.cache.forms[at].begins || at < 0 && l.extract.Begins(form) {
 			l.starts = append(l.starts, int32(i))
 		}
-		l.rows = append(l.rows, at)
+		l.rows = append(l.rows, at) // -1: nobody looks at it
 	}
 }
 
-// fill finds what is kept of the form of token i.
-func (l *Labeller) fill(text []byte, tokens []pipeline.Token, i int, at int32) {
+// fill computes the vector of a form whose key is in keys.
+func (l *Labeller) fill(form []byte, at int32) {
 	x, n := &l.network, len(l.network.vectors)
-	form := text[tokens[i].Start:tokens[i].End]
-	l.cache.forms[at].begins = l.extract.Begins(form)
-	l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
 	x.vectors = slices.Grow(x.vectors, x.input)[:n+x.input]
 	x.form(x.vectors[n:], l.m, l.extract, form, l.keys)
 	if x.fresh = append(x.fresh, at); len(x.fresh) == freshMost {

@@ -213,6 +213,5 @@ func (c *cache) evict(set uint64, tag uint32) int {
 	}
 	c.hand[set] = (w + 1) % ways
 	c.tag[set][w] = tag
-	c.used[set] |= 1 << w
 	return int(set)*ways + int(w)
 }
