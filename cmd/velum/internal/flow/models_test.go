@@ -12,7 +12,6 @@ import (
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/word/morph"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -111,15 +110,15 @@ func TestLabelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := all.Score(t.Context(), f, score.Options{Draws: -1})
-	if err != nil || s.Report().Notes != 4 || s.Report().GoldSpans != 2 {
+	s := score.New(score.Options{Draws: -1})
+	if err := all.Tag(t.Context(), f, s); err != nil || s.Report().Notes != 4 || s.Report().GoldSpans != 2 {
 		t.Errorf("%+v, %v", s.Report(), err)
 	}
-	given, err := LoadGiven("from", "", "gold.jsonl", text.Options{SkipUnknown: true})
+	given, err := (&Labelled{Paths: []string{"gold.jsonl"}, Config: cfg}).Given()
 	if err != nil || len(given.Spans) != 2 || len(given.Spans["1"]) != 1 || given.Spans["1"][0].End != 14 || given.Spans["2"] != nil && len(given.Spans["2"]) > 0 {
 		t.Errorf("%+v, %v", given, err)
 	}
-	if _, err := LoadGiven("from", "", "nowhere.jsonl", text.Options{}); err == nil {
+	if _, err := (&Labelled{Paths: []string{"nowhere.jsonl"}, Config: cfg}).Given(); err == nil {
 		t.Error("no file, no error")
 	}
 }
