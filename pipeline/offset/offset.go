@@ -72,8 +72,8 @@ func (i *Index) Reset(text []byte, unit Unit) {
 // Len returns the length of the text in units.
 func (i *Index) Len() int { return int(i.total) }
 
-// FromByte returns how many units stand before byte at, and false if at is
-// outside the text or inside a character.
+// FromByte turns a byte offset into an offset in the index's units (bytes, code points or UTF-16 units). An offset that
+// equals the text's length is the end of the text. It returns false if at lies beyond the text or inside a character.
 func (i *Index) FromByte(at int) (int, bool) {
 	if !i.border(at) {
 		return 0, false

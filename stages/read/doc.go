@@ -7,7 +7,8 @@
 //   - text: CSV, JSONL, brat, i2b2, plain text, Parquet with spans
 //   - tagged: parts that velum wrote
 //   - fence: Parquet decoded in another process
-//   - archive: all files of a run and their units; dumps, folders, a second copy
+//   - archive: all files of a run, and the units of work into which they are cut (dumps of databases, folders of small
+//     files)
 //
 // In: a path. Out: [pipeline.Batch] with ID, Text, Extra, Gold and Reason;
 // one [pipeline.Source] a format, one file a format.

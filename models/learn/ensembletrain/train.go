@@ -39,7 +39,8 @@ func NewTrainer(m *ensemble.Model) *Trainer {
 	return t
 }
 
-// Add counts the spans that each member finds, and how many of them cover a gold span of the same category.
+// Add tags a labelled note with each tagger of the ensemble and counts, by tagger and category, the spans that it finds
+// and those of them that contain a gold span of the category whole. tags are the gold tags.
 func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	t.notes++
 	set := t.m.TagSet()

@@ -74,8 +74,8 @@ func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.M
 // Work implements tagger.Trainer.
 func (t *Trainer) Work() (unit string, times int) { return "hyperplanes", t.set.Len() * (1 + Folds) }
 
-// Train implements tagger.Trainer. It cannot start from another model, because a hyperplane is determined by its
-// training examples.
+// Train implements tagger.Trainer. Given a model to start from (o.Init) it returns tagger.ErrInit: training
+// solves for the support vectors among its own examples, and a model keeps no examples of the training before.
 func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	switch {
 	case t.Tokens() == 0:

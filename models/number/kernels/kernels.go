@@ -180,8 +180,10 @@ func ArgMax(a, b []float32) int {
 	return argMaxAVX2(&a[0], &b[0], len(b))
 }
 
-// AddShift adds e to dst and subtracts the largest number from all; it
-// returns that number and max_j dst(j) - slack(j) of the result.
+// AddShift does one step of the forward pass in logarithms: it adds the scores e to dst and then subtracts the largest
+// sum from all, so that the largest is 0 and nothing overflows. It returns that largest sum, and floor = max_j (dst(j) -
+// slack(j)) of the result. Where slack(j) is the most that another tag can gain on tag j by one
+// transition, tags below floor cannot lie on the best path.
 func AddShift(dst, e, slack []float32) (largest, floor float32) {
 	e, slack = e[:len(dst)], slack[:len(dst)]
 	if portable {

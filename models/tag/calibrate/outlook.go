@@ -114,7 +114,8 @@ func (o *Outlook) told(d *drawn, at float64, strata []Sampled) (slope, informati
 	return slope, information, log
 }
 
-// Expect returns the expected number of leaking notes in the archive. For notes that were read the true number is used.
+// Expect returns the expected number of notes of the archive in which an identifier was left. Notes of the sample that a
+// person has read count as what the person found.
 func (o *Outlook) Expect() Expected {
 	rest, known := *o.archive, int64(0)
 	for _, s := range o.read {

@@ -30,7 +30,8 @@ func (a *Archive) OpenMixed(u *commit.Unit) (UnitSource, error) {
 	return m, nil
 }
 
-// mixed is a source that reads a whole unit and then returns its notes in random order. 262,144 short notes take 40 MB.
+// mixed is a source that reads a whole unit (a range of rows of one file, at most 262,144 notes, some 40 MB) and then
+// returns its notes in an order drawn with a seed made of the key, so that each run has the same order.
 type mixed struct {
 	UnitSource
 	a     *Archive

@@ -40,8 +40,9 @@ func placesOf(picked []picks) (string, error) {
 	return string(text), err
 }
 
-// mostBefore is the largest size of the previous selection file that is held in memory. A larger one is ignored, and
-// candidates are read instead.
+// mostBefore is the largest size in bytes of a selection file of the last commit that is read whole, to copy from it the
+// notes that are chosen again. With a larger one, all chosen notes are copied from the units' candidates/ files, which
+// hold the same notes and take longer to read.
 const mostBefore = 8 << 20
 
 // chosenBefore reads the notes of a kind that the last commit chose. What is not
