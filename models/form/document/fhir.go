@@ -307,23 +307,24 @@ func absent(m, of *value, valid *regexp.Regexp) *typed {
 	if of.kind == '[' {
 		t.with = "null"
 	} else if of.get("_"+m.key) != nil { // which says already what is to be said
-		t.start, t.end, t.with = alone(m, of)
+		t.with = ""
+		t.start, t.end = alone(m, of)
 	}
 	return t
 }
 
 // alone is a member with the comma that goes with it.
-func alone(m, of *value) (start, end int, with string) {
+func alone(m, of *value) (start, end int) {
 	for i := range of.below {
 		switch {
 		case &of.below[i] != m:
 		case i+1 < len(of.below):
-			return m.from, of.below[i+1].from, ""
+			return m.from, of.below[i+1].from
 		case i > 0:
-			return of.below[i-1].end, m.end, ""
+			return of.below[i-1].end, m.end
 		}
 	}
-	return m.from, m.end, ""
+	return m.from, m.end
 }
 
 func (r *resource) div(v *value) {

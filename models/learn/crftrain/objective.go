@@ -228,7 +228,7 @@ func (o *objective) evaluate(w, g []float64) float64 {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return math.Inf(1)
 	}
-	kernels.Parallel(o.workers, gatherShares, func(worker, s int) { o.gather(&o.scratch[worker], s, w, g) })
+	kernels.Parallel(o.workers, gatherShares, func(worker, s int) { o.gather(&o.scratch[worker], s) })
 	o.reduce(g[:states])
 	for k, p := range o.pairs {
 		at := int(p.from)*o.stride + int(p.to)
@@ -325,7 +325,7 @@ func (s *scratch) reset(n, stride, labels int) {
 
 // gather is step 3 for one share: units s, s+gatherShares and so on, so that
 // the frequent forms, which come first, are dealt out evenly.
-func (o *objective) gather(x *scratch, s int, w, g []float64) {
+func (o *objective) gather(x *scratch, s int) {
 	clear(o.grads[s])
 	forms := len(o.c.formOf)
 	for u := s; u < len(o.occurrenceStart)-1; u += gatherShares {

@@ -142,7 +142,7 @@ func (t *training) solve(workers int) bool {
 		tag, fold := order[share/(1+Folds)], share%(1+Folds)-1
 		if t.goesOn() {
 			t.hyperplane(tag, fold)
-			t.tell(tag, fold)
+			t.tell(tag)
 		}
 	})
 	return t.goesOn()
@@ -154,7 +154,7 @@ func (t *training) goesOn() bool {
 	return !t.stopped
 }
 
-func (t *training) tell(tag, fold int) {
+func (t *training) tell(tag int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.progress != nil && !t.progress(fmt.Sprintf("tag %d of %d", tag, t.labels)) {

@@ -506,7 +506,7 @@ func (s *scanner) fileUnits(ctx context.Context, f *File) error {
 	case f.form == csvForm || f.form == jsonForm || f.form == documentForm:
 		return s.tableUnits(f, unit)
 	default:
-		err := s.parquetUnits(ctx, f, unit)
+		err := s.parquetUnits(f, unit)
 		if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 			s.bad(f, strings.TrimPrefix(damage.Error(), damage.Path+": ")) // with row group and column
 			return nil
@@ -571,7 +571,7 @@ func (s *scanner) dumpUnits(f *File, unit commit.Unit, cuts []cut) {
 // a unit is full whatever its notes.
 const unitBytes = 256 << 20
 
-func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) error {
+func (s *scanner) parquetUnits(f *File, unit commit.Unit) error {
 	l, err := s.inspect(f)
 	if strange, ok := errors.AsType[*input.SchemaError](err); ok {
 		s.strange = append(s.strange, strangeFile{f, strange})

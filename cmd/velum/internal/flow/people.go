@@ -78,7 +78,7 @@ func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 		err = p.read(c, b)
 	}
 	for _, path := range exports {
-		err = cmp.Or(err, p.readExport(c, b, path))
+		err = cmp.Or(err, p.readExport(b, path))
 	}
 	if err == nil {
 		p.Table, err = b.Table(p.file)
@@ -106,7 +106,7 @@ func peopleFiles(in []string) (files []string) {
 }
 
 // readExport adds the persons in a file of FHIR resources. Invalid lines are reported later, with the archive.
-func (p *People) readExport(c *option.Config, b *people.Builder, path string) error {
+func (p *People) readExport(b *people.Builder, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

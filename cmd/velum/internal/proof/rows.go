@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // addRows adds up rows.csv of a private tree: by outcome, by file, and against the rows of the parts. What does not add up is a
@@ -36,12 +37,8 @@ func (t *checkedTree) addRows() error {
 	for _, u := range t.manifest.Inputs() {
 		files[u.Input] -= u.Rows
 	}
-	for _, u := range t.manifest.Units {
-		for _, p := range u.Parts {
-			if p.Kind == "masked" {
-				parts += p.Rows
-			}
-		}
+	for _, p := range tagged.Parts(t.manifest, "masked") {
+		parts += p.Rows
 	}
 	same := err == nil && by["masked"] == t.manifest.Masked && parts == by["masked"] && by["masked"]+by["quarantined"]+by["excluded"] == t.manifest.Rows
 	for _, left := range files {

@@ -139,23 +139,17 @@ func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]not
 		return nil, 0, err
 	}
 	wanted := wantedNotes{}
-	for i := range m.Units {
-		u := &m.Units[i]
-		for k := range u.Parts {
-			if u.Parts[k].Kind != "quarantine" {
-				continue
-			}
-			data, err := files.Part(dir, &u.Parts[k])
-			if err != nil {
-				return nil, 0, err
-			}
-			err = tagged.RowsIn(u.Parts[k].Path, bytes.NewReader(data), func(r quarantinedRow) error {
-				wanted.add(u, r.Row, wantedNote{about: r.Reason})
-				return nil
-			})
-			if err != nil {
-				return nil, 0, err
-			}
+	for u, p := range tagged.Parts(m, "quarantine") {
+		data, err := files.Part(dir, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		err = tagged.RowsIn(p.Path, bytes.NewReader(data), func(r quarantinedRow) error {
+			wanted.add(u, r.Row, wantedNote{about: r.Reason})
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
 		}
 	}
 	return wanted.find(ctx, cfg, o.In)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -101,26 +100,16 @@ func Rare(ctx context.Context, c *option.Config, f *commit.Final, stand map[uint
 
 // each reads the rows of all units in order.
 func (l *rareList) each(do func(u *commit.UnitRecord, r *rareRow)) error {
-	for i := range l.final.Manifest.Units {
-		u := &l.final.Manifest.Units[i]
-		for _, p := range u.Parts {
-			if p.Kind != "rare" {
-				continue
-			}
-			if l.ctx.Err() != nil {
-				return context.Cause(l.ctx)
-			}
-			file, err := l.final.Open(p)
-			if err != nil {
-				return err
-			}
-			err = tagged.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(r rareRow) error {
-				do(u, &r)
-				return nil
-			})
-			if err := cmp.Or(err, file.Close()); err != nil {
-				return err
-			}
+	for u, p := range tagged.Parts(l.final.Manifest, "rare") {
+		if l.ctx.Err() != nil {
+			return context.Cause(l.ctx)
+		}
+		err := tagged.RowsFrom(l.final, p, func(r rareRow) error {
+			do(u, &r)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

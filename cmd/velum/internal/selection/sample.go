@@ -320,12 +320,7 @@ func knownOf(f *commit.Final, u *commit.UnitRecord) (all []knownNote, err error)
 		if p.Kind != "notes" {
 			continue
 		}
-		file, err := f.Open(p)
-		if err != nil {
-			return nil, err
-		}
-		err = tagged.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(n knownNote) error { all = append(all, n); return nil })
-		if err := errors.Join(err, file.Close()); err != nil {
+		if err := tagged.RowsFrom(f, &p, func(n knownNote) error { all = append(all, n); return nil }); err != nil {
 			return nil, err
 		}
 		if int64(len(all)) != p.Rows {

@@ -6,10 +6,8 @@ package learn
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 
@@ -65,7 +63,7 @@ func learnLocked(ctx context.Context, c *console.Console, cfg *option.Config, f 
 	if err != nil || f.Ask > 0 {
 		return err
 	}
-	return l.print(c.Out)
+	return l.print()
 }
 
 // learnOnce learns in one folder, or asks there.
@@ -75,7 +73,7 @@ func learnOnce(ctx context.Context, c *console.Console, cfg *option.Config, f *O
 		return nil, err
 	}
 	defer l.archive.Close()
-	if err := l.resume(ctx, f.BackTo); err != nil {
+	if err := l.resume(f.BackTo); err != nil {
 		return nil, err
 	}
 	if len(f.Answers) > 0 {
@@ -262,29 +260,29 @@ func (l *learning) best(from int) *turns.Turn {
 }
 
 // print says what came out.
-func (l *learning) print(w io.Writer) error {
+func (l *learning) print() error {
 	said := l.learned()
 	best := l.turns[said.BestTurn]
-	if l.console.JSON {
-		return json.NewEncoder(w).Encode(map[string]any{
-			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(), "supervised_f1": said.Supervised.Strict.F1,
-			"measured": l.measured(),
-			"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "better": best.Better,
-			"models": l.models(), "in_use": filepath.Join(l.out, l.inUse().Name(), l.inUse().Ships().File), "in_use_answers": l.inUse().Ships().Training.Answers,
-			"gain": best.F1() - said.Supervised.Strict.F1, "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
-		})
+	ships := l.inUse().Ships()
+	inUse := filepath.Join(l.out, l.inUse().Name(), ships.File)
+	var w console.Words
+	w.Say("%s", turnsOf(l.last().Number))
+	if l.measured() {
+		w.Say(": strict F1 %.4f -> %.4f (turn %d) on %s", said.Supervised.Strict.F1, best.F1(), best.Number, said.On())
+	} else {
+		w.Say(", not measured: no validation notes")
 	}
-	line := fmt.Sprintf("%s: strict F1 %.4f -> %.4f (turn %d) on %s", turnsOf(l.last().Number), said.Supervised.Strict.F1, best.F1(), best.Number, said.On())
-	if !l.measured() {
-		line = fmt.Sprintf("%s, not measured: no validation notes", turnsOf(l.last().Number))
+	w.Say("; model %s\n", inUse)
+	for _, line := range append(said.Remarks, l.commands()...) {
+		w.Say("%s\n", line)
 	}
-	_, err := fmt.Fprintf(w, "%s; model %s\n", line, filepath.Join(l.out, l.inUse().Name(), l.inUse().Ships().File))
-	for _, line = range append(said.Remarks, l.commands()...) {
-		if err == nil {
-			_, err = fmt.Fprintln(w, line)
-		}
-	}
-	return err
+	return l.console.Answer(map[string]any{
+		"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(), "supervised_f1": said.Supervised.Strict.F1,
+		"measured": l.measured(),
+		"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "better": best.Better,
+		"models": l.models(), "in_use": inUse, "in_use_answers": ships.Training.Answers,
+		"gain": best.F1() - said.Supervised.Strict.F1, "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
+	}, "%s", w)
 }
 
 func turnsOf(n int) string {

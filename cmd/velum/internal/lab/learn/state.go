@@ -2,7 +2,6 @@ package learn
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -55,7 +54,7 @@ func (l *learning) digest() (string, error) {
 
 // resume reads the turns that are there, and forgets those after turn backTo
 // if that is not negative.
-func (l *learning) resume(ctx context.Context, backTo int) error {
+func (l *learning) resume(backTo int) error {
 	for n, folder := range turns.Folders(l.out, "turn", 0) {
 		if backTo >= 0 && n > backTo {
 			break
