@@ -74,6 +74,7 @@ type Entry struct {
 	Evidence *Evidence  `json:"evidence,omitempty"` // of an evidence: the dossier
 	Judged   *Judgement `json:"judged,omitempty"`   // of an adjudicate: the decision
 	Stand    []uint64   `json:"stand,omitempty"`    // of a stand: hashes of places, see LetStand
+	Gone     bool       `json:"gone,omitempty"`     // they stand no more
 }
 
 // Of returns an entry for an event of the planned run.

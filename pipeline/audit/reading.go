@@ -113,20 +113,21 @@ func Places(name string) (all map[uint64]bool, err error) {
 	all = map[uint64]bool{}
 	return all, Each(name, func(l *Line) {
 		for _, place := range l.Stand {
-			all[place] = true
+			all[place] = !l.Gone
 		}
 	})
 }
 
-// LetStand records accepted places in a log, except those that it has already, in lines of limited length.
-func LetStand(name string, places []uint64) error {
+// LetStand records in a log that places are accepted (stand), or no longer, except where the log says so already, in lines
+// of limited length: the last answer counts.
+func LetStand(name string, places []uint64, stand bool) error {
 	known, err := Places(name)
 	if err != nil {
 		return err
 	}
-	places = slices.DeleteFunc(places, func(place uint64) bool { return known[place] })
+	places = slices.DeleteFunc(places, func(place uint64) bool { return known[place] == stand })
 	for some := range slices.Chunk(places, 1<<13) {
-		if _, err := Append(name, Entry{Event: "stand", Stand: some}); err != nil {
+		if _, err := Append(name, Entry{Event: "stand", Stand: some, Gone: !stand}); err != nil {
 			return err
 		}
 	}

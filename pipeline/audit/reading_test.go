@@ -179,7 +179,7 @@ func TestJoinedCoverage(t *testing.T) {
 	}
 }
 
-// What is let stand is in the log once, however often it is said, and no line outgrows its bound.
+// What is let stand is in the log once, however often it is said, until it is taken back, and no line outgrows its bound.
 func TestLetStand(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "audit.jsonl")
 	if all, err := Places(log); err != nil || len(all) != 0 {
@@ -190,7 +190,7 @@ func TestLetStand(t *testing.T) {
 		places[i] = math.MaxUint64 - uint64(i)
 	}
 	for _, some := range [][]uint64{places[:2], places, places[5:9], nil} {
-		if err := LetStand(log, slices.Clone(some)); err != nil {
+		if err := LetStand(log, slices.Clone(some), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,11 +198,19 @@ func TestLetStand(t *testing.T) {
 	if err != nil || len(all) != len(places) || !all[places[19_999]] {
 		t.Errorf("%d places of %d: %v", len(all), len(places), err)
 	}
+	for _, stand := range []bool{false, false, true} {
+		if err := LetStand(log, slices.Clone(places[5:6]), stand); err != nil {
+			t.Fatal(err)
+		}
+		if all, err = Places(log); err != nil || all[places[5]] != stand {
+			t.Errorf("stands: %v, want %v: %v", all[places[5]], stand, err)
+		}
+	}
 	data, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(data, []byte("\n")); n != 4 { // 2, 8192, 8192, 3614
+	if n := bytes.Count(data, []byte("\n")); n != 6 { // 2, 8192, 8192, 3614; one no more, and again
 		t.Errorf("%d lines", n)
 	}
 	if r, err := Verify(bytes.NewReader(data), ""); err != nil || len(r.Findings) != 0 {

@@ -357,22 +357,27 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 }
 
 // letStand records in the audit log the identifying places that a person has unmarked in decided notes, so that they no
-// longer count. Places that are still marked count until they are masked.
+// longer count. Places that are still marked, or again, count until they are masked.
 func (s *session) letStand(o *Options) error {
 	private, _, err := files.Private(o.Of)
 	if err != nil {
 		return err
 	}
-	var places []uint64
+	var stand, back []uint64
 	for i := range s.notes {
 		n := &s.notes[i]
 		for k, x := range n.spans {
-			if n.decided && !slices.ContainsFunc(n.final, func(f pipeline.Span) bool { return f.Start < x.End && x.Start < f.End }) {
-				places = append(places, n.places[k])
+			switch {
+			case !n.decided:
+			case slices.ContainsFunc(n.final, func(f pipeline.Span) bool { return f.Start < x.End && x.Start < f.End }):
+				back = append(back, n.places[k])
+			default:
+				stand = append(stand, n.places[k])
 			}
 		}
 	}
-	return audit.LetStand(audit.LogIn(private), places)
+	log := audit.LogIn(private)
+	return errors.Join(audit.LetStand(log, stand, true), audit.LetStand(log, back, false))
 }
 
 // leaks counts the decided notes in which a person found a missed identifier.
