@@ -86,7 +86,7 @@ func (s *surrogates) begin(n *Note) {
 	if len(s.places) > 0 {
 		s.writer.Begin(s.places)
 	}
-	s.writer.Accents = hasAccents(n.Text)
+	s.writer.Accents = surrogate.HasAccents(n.Text)
 	if !s.writer.Accents && len(n.Text) < silent && n.stream != nil {
 		s.writer.Accents = n.Draw(NoteScope, "surrogate accents", nil).IntN(2) == 0
 	}
@@ -111,20 +111,6 @@ func appendTelling(dst, value []byte) []byte {
 
 // silent is how long a note without accents must be before that says something.
 const silent = 160
-
-// hasAccents tells whether a text has a vowel with an accent.
-func hasAccents(text []byte) bool {
-	for {
-		at := bytes.IndexByte(text, 0xC3) // the first byte of Latin-1 letters
-		if at < 0 || at+1 == len(text) {
-			return false
-		}
-		if second := text[at+1] &^ 0x20; second != 0x91 && second != 0x87 {
-			return true
-		}
-		text = text[at+1:]
-	}
-}
 
 // Replace implements Operator.
 func (s *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
@@ -288,21 +274,24 @@ func (s *surrogates) Draw(what string, nth int, part []byte, attempt int) *rand.
 	s.key = append(s.key[:0], byte(attempt))
 	if !s.same {
 		s.key = binary.LittleEndian.AppendUint64(append(s.key, byte(nth)), s.standIn)
-		part = s.stretch
+		if len(s.stretch) > 0 || slices.Contains(together, what) {
+			part = s.stretch
+		}
 	}
 	s.key = append(s.key, what...)
 	s.key = append(append(s.key, 0), part...)
 	return s.note.Draw(s.owner, "surrogate", s.key)
 }
 
+// together are draws that are the same for all places of a note, whatever they are called.
+var together = strings.Fields("home hospital postal")
+
 // Avoid implements surrogate.Source: no word of the note's own values.
 func (s *surrogates) Avoid(word []byte) bool {
-	for words := s.originals; len(words) > 0; {
-		end := bytes.IndexByte(words, ' ')
-		if bytes.EqualFold(words[:end], word) {
+	for original := range bytes.SplitSeq(s.originals, []byte{' '}) {
+		if bytes.EqualFold(original, word) {
 			return true
 		}
-		words = words[end+1:]
 	}
 	return false
 }

@@ -175,7 +175,7 @@ func (l *lists) addFrequent(at pool, weight int, names []string) {
 // names that are both Spanish and Catalan.
 func (l *lists) known(at pool, name string) bool {
 	f := folded(name)
-	if hasAccents([]byte(name)) {
+	if HasAccents([]byte(name)) {
 		l.accented[f] = true
 	}
 	switch {

@@ -32,3 +32,13 @@ func TestInitialWithoutBase(t *testing.T) {
 		write(NewWriter(&hashed{}).Person, was)
 	}
 }
+
+func TestHasAccents(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "Tos y fiebre": false, "Núria": true, "à": true, "ï": true, "Ñ": false, "ñandú": true, "señor": false, "Niño y niña": false, "França": false, "Çà": true, "ñ\xc3": false, "\xc3": false, "ÁRBOL": true,
+	} {
+		if HasAccents([]byte(text)) != want {
+			t.Errorf("%q has accents: %t", text, !want)
+		}
+	}
+}

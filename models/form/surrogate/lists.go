@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -45,8 +44,7 @@ const (
 	provinces        = cities + 1
 	countries        = cities + 2
 	acronyms         = cities + 3 // HUVH
-	streets          = cities + 4 // of any language: those of generated notes
-	streetsBy        = cities + 5 // these and those below: Spanish and Catalan ones
+	streetsBy        = cities + 4 // these and those below: Spanish and Catalan ones
 	houses           = streetsBy + 2
 	care             = houses + 2 // stand behind CAP and centro de salud
 	countriesBy      = care + 2
@@ -138,9 +136,6 @@ func newLists() *lists {
 			}
 		}
 	}
-	for name := range lines("lists/streets.txt") {
-		l.add(streets, name)
-	}
 	l.readCatalonia()
 	l.takeIn(gazetteer.Shipped(), "own-", true) // these lists know better where a name is at home
 	l.takeIn(gazetteer.ShippedNames(), "own-", false)
@@ -167,7 +162,7 @@ func (l *lists) weigh() {
 		for at := range l.pools[:towns] {
 			for _, name := range slices.Concat(l.pools[at].head, l.pools[at].tail) {
 				f := folded(name)
-				if _, said := l.accented[f]; !said && hasAccents([]byte(name)) == accents {
+				if _, said := l.accented[f]; !said && HasAccents([]byte(name)) == accents {
 					l.accented[f] = accents
 				}
 			}
@@ -201,7 +196,7 @@ func (l *lists) readCatalonia() {
 }
 
 // Streets returns names of streets, without their kind.
-func Streets() []string { return shipped().pools[streets].tail }
+func Streets() []string { return slices.Collect(lines("lists/streets.txt")) }
 
 // lines calls yield for the entries of an embedded list.
 func lines(file string) func(yield func(string) bool) {
@@ -261,8 +256,8 @@ func (l *lists) sort(e gazetteer.Entry, spain bool) {
 		l.addPlace(e.Form, provinces)
 	case e.Class == gazetteer.Country:
 		l.addPlace(e.Form, countries)
-	case e.Class == gazetteer.Centre:
-		l.addCentre(e.Form)
+	case e.Class == gazetteer.Centre && isAcronym([]byte(e.Form)):
+		l.add(acronyms, e.Form)
 	}
 }
 
@@ -313,13 +308,6 @@ func (l *lists) addPlace(name string, at pool) {
 	if l.places[f] == 0 {
 		l.places[f] = at
 		l.add(at, name)
-	}
-}
-
-func (l *lists) addCentre(name string) {
-	capitals := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
-	if capitals && len(name) <= 6 {
-		l.add(acronyms, name)
 	}
 }
 

@@ -2,6 +2,7 @@ package surrogate
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/velum-health/velum/models/form/control"
 )
@@ -153,6 +154,9 @@ func number(digits []byte) (n int) {
 	return n
 }
 
+// two writes a number of two digits.
+func two(dst []byte, n int) { dst[0], dst[1] = '0'+byte(n/10), '0'+byte(n%10) }
+
 func nieNumber(plain []byte) int { return int(plain[0]-'X')*10_000_000 + number(plain[1:8]) }
 
 // mend writes the check letters and digits of a form into text, a number of
@@ -171,18 +175,15 @@ func (f form) mend(text, value []byte) {
 		plain[0] = 'X' + (plain[0] % 3)
 		plain[8] = control.Letter(nieNumber(plain))
 	case nass:
-		province := number(plain[:2])%52 + 1
-		plain[0], plain[1] = '0'+byte(province/10), '0'+byte(province%10)
-		check := control.SocialCheck(plain[:10])
-		plain[10], plain[11] = '0'+byte(check/10), '0'+byte(check%10)
+		two(plain, number(plain[:2])%52+1)
+		two(plain[10:], control.SocialCheck(plain[:10]))
 	case iban:
 		copy(plain, "ES00")
-		check := 98 - control.IBANRest(plain)
-		plain[2], plain[3] = '0'+byte(check/10), '0'+byte(check%10)
+		two(plain[2:], 98-control.IBANRest(plain))
 	case cip:
-		month, day := number(plain[7:9])%12+1, number(plain[9:11])%28+1
 		plain[4] = was[4]
-		plain[7], plain[8], plain[9], plain[10] = '0'+byte(month/10), '0'+byte(month%10), '0'+byte(day/10), '0'+byte(day%10)
+		two(plain[7:], number(plain[7:9])%12+1)
+		two(plain[9:], number(plain[9:11])%28+1)
 	case telephone:
 		copy(plain, was[:len(was)-8]) // prefix, and the digit that tells a mobile from a fixed line
 	}
@@ -208,14 +209,16 @@ func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
 	w.fold = append(w.fold[:0], bytes.ToLower(value)...)
 	rng := w.Source.Draw("contact", 0, w.fold, 0)
 	letters := func(n int) {
-		for range n {
-			dst = append(dst, "bcdfghjklmnpqrstvwxyz"[rng.IntN(21)])
+		for i := range n {
+			dst = append(dst, [...]string{"bcdglmnrst", "aaaeeeiiou"}[i%2][rng.IntN(10)])
 		}
 	}
 	host := hosts[rng.IntN(len(hosts))]
 	switch at := bytes.IndexByte(value, '@'); {
 	case at > 0:
-		letters(min(at, 8))
+		letters(5)
+		dst = append(dst, '.')
+		letters(6)
 		dst = append(dst, '@')
 		return append(dst, host...), true
 	case bytes.Contains(w.fold, []byte("://")):
@@ -225,28 +228,12 @@ func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
 		return dst, true
 	case bytes.HasPrefix(w.fold, []byte("www.")):
 		return append(append(dst, value[:4]...), host...), true
-	case bytes.Count(value, []byte{'.'}) == 3 && number(bytes.ReplaceAll(value, []byte{'.'}, nil)) > 0 && onlyIn(value, "0123456789."):
+	case bytes.Count(value, []byte{'.'}) == 3 && number(bytes.ReplaceAll(value, []byte{'.'}, nil)) > 0 && len(bytes.Trim(value, "0123456789.")) == 0:
 		dst = append(dst, "192.0.2."...)
-		return appendSmall(dst, 1+rng.IntN(254)), true
-	case bytes.Count(value, []byte{':'}) >= 2 && onlyIn(w.fold, "0123456789abcdef:"):
+		return strconv.AppendInt(dst, 1+rng.Int64N(254), 10), true
+	case bytes.Count(value, []byte{':'}) >= 2 && len(bytes.Trim(w.fold, "0123456789abcdef:")) == 0:
 		dst = append(dst, "2001:db8::"...)
-		return appendSmall(dst, 1+rng.IntN(999)), true
+		return strconv.AppendInt(dst, 1+rng.Int64N(999), 10), true
 	}
 	return dst, false
-}
-
-func onlyIn(text []byte, allowed string) bool {
-	for _, b := range text {
-		if bytes.IndexByte([]byte(allowed), b) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func appendSmall(dst []byte, n int) []byte {
-	if n >= 10 {
-		dst = appendSmall(dst, n/10)
-	}
-	return append(dst, '0'+byte(n%10))
 }

@@ -74,7 +74,7 @@ func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 // accented reports whether a surrogate is written with its accents: as the original is or, if the original has none to
 // show, as the note is. Names in capitals mostly have none.
 func (w *Writer) accented(name []byte) bool {
-	if hasAccents(name) {
+	if HasAccents(name) {
 		return true
 	}
 	could := slices.ContainsFunc(w.parts, func(p part) bool { return w.lists.accented[string(w.folded(name, p))] })
@@ -186,7 +186,7 @@ func (w *Writer) pairOrigin(one, two []byte, o origin) origin {
 	if known, ok := w.lists.pairs[string(w.name)]; ok && !w.lists.bothGiven[string(w.name)] {
 		return known
 	}
-	if w.try = gazetteer.Fold(w.try[:0], one); w.lists.bothGiven[string(w.try)] && !hasAccents(one) {
+	if w.try = gazetteer.Fold(w.try[:0], one); w.lists.bothGiven[string(w.try)] && !HasAccents(one) {
 		o = w.given(two).origin
 	}
 	if o == elsewhere {
@@ -231,7 +231,7 @@ func (w *Writer) given(written []byte) given {
 		g.woman = w.lists.guessWoman(string(w.try))
 		g.origin = w.tongue()
 	}
-	if w.try = gazetteer.Fold(w.try[:0], written); w.lists.bothGiven[string(w.try)] && !hasAccents(written) {
+	if w.try = gazetteer.Fold(w.try[:0], written); w.lists.bothGiven[string(w.try)] && !HasAccents(written) {
 		g.origin = w.tongue()
 	}
 	return g
@@ -269,7 +269,7 @@ func (w *Writer) surnameOrigin(f, written []byte) origin {
 	o, known := w.lists.surnames[string(f)]
 	w.try = appendLower(w.try[:0], written)
 	switch exact, ok := w.lists.surnames[string(w.try)]; {
-	case known && ok && hasAccents(written):
+	case known && ok && HasAccents(written):
 		return exact
 	case known && w.lists.bothSurnames[string(f)]:
 		return w.tongue()

@@ -113,7 +113,7 @@ func (w *Writer) whole(value []byte) []byte {
 // part appends what stands for parts i to end, words without a sign between.
 func (w *Writer) part(dst, value []byte, i, end int) ([]byte, bool) {
 	if name := w.knownPlace(value, i, end); name != nil {
-		return appendLike(dst, value[w.parts[i].start:w.parts[end-1].end], name, w.Accents || hasAccents(value)), true
+		return appendLike(dst, value[w.parts[i].start:w.parts[end-1].end], name, w.Accents || HasAccents(value)), true
 	}
 	head, kind := w.head(value, i, end)
 	from := head
@@ -127,18 +127,18 @@ func (w *Writer) part(dst, value []byte, i, end int) ([]byte, bool) {
 		dst = append(dst, value[w.parts[i].start:w.parts[head].start]...)
 	}
 	like := value[w.parts[from].start:w.parts[from].end]
-	if kind == street && estates[string(w.folded(value, w.parts[i]))] {
-		kind = house
-	}
 	f := w.foldedRun(value, from, end)
 	if f == nil {
 		f = w.key
 	}
-	name := w.nameFor(kind, like, f, i, head)
+	name := w.nameFor(kind, value, like, f, i, head)
 	if name == nil {
 		return dst, false
 	}
-	return appendLike(dst, like, name, w.Accents || hasAccents(value)), true
+	if from == head+1 && kind > hospitalPlace && name[0] != 'd' && bytes.HasPrefix([]byte("de"), w.folded(value, w.parts[head])) {
+		name = w.appendOf(nil, string(name)) // CAP de Sils
+	}
+	return appendLike(dst, like, name, w.Accents || HasAccents(value)), true
 }
 
 // allGeneric tells whether words say only what kind of place it is, or which door.
@@ -202,13 +202,16 @@ func (w *Writer) head(value []byte, i, end int) (n int, kind placeKind) {
 		c := gazetteer.Default().Classes(value[w.parts[i].start:w.parts[i].end])
 		first := i == start
 		switch {
+		case first && string(f) == "c" && i+1 < end && w.parts[i+1].letters == 1 && bytes.IndexByte([]byte("sShH"), value[w.parts[i+1].start]) >= 0:
+			kind = healthCentre // C.S., C. H.
+			i++
 		case first && (c&gazetteer.StreetType != 0 || string(f) == "c"):
 			kind = street
 		case kind != street && primaryCare[string(f)]:
 			kind = healthCentre
 		case first && hospitals[string(f)]:
 			kind = hospitalPlace
-		case first && c&(gazetteer.HospitalHead|gazetteer.InstitutionHead) != 0:
+		case first && (firms[string(f)] || c&(gazetteer.HospitalHead|gazetteer.InstitutionHead) != 0):
 			kind = house
 		case first || particle && !w.headGoesOn(value, i+1, end):
 			return i, kind
@@ -252,43 +255,47 @@ var (
 	hospitals   = locale.Words("surrogate hospital")
 	primaryCare = locale.Words("surrogate primary-care")
 	qualifiers  = locale.Words("surrogate qualifier")
-	// estates have names like houses, not like streets
-	estates = locale.Words("surrogate estate")
+	// firms say what they make or sell, and whose they are
+	firms = locale.Words("surrogate firm")
 )
 
 // nameFor draws the name of a place of a kind, for the folded words f of which like is
 // the first: it stands behind parts i to head.
-func (w *Writer) nameFor(kind placeKind, like, f []byte, i, head int) []byte {
-	tongue := pool(language(w.catalan))
+func (w *Writer) nameFor(kind placeKind, value, like, f []byte, i, head int) []byte {
 	switch {
-	case kind == house:
-		return w.called(houses+tongue, "house", f)
-	case kind == street:
-		return w.from(streetsBy+tongue, "street", f)
+	case kind != plainPlace && bytes.IndexByte(f, ' ') > 0 && gazetteer.Default().Classes(like)&gazetteer.GivenName != 0:
+		at, tongue := menNames, pool(language(w.catalan)) // Isabel Zendal
+		if w.given(like).woman {
+			at = womenNames
+		}
+		w.after = append(append(w.after[:0], w.from(at+tongue, "called", f)...), ' ')
+		w.after = append(w.after, w.from(surnames+tongue, "called", f)...)
+		return w.after
 	case kind == hospitalPlace:
 		return w.hospital(head-i > 1)
-	case kind == healthCentre:
-		if w.Source.Draw("care", 0, f, 0).IntN(2) == 0 {
-			return append(w.name[:0], w.home.town...)
-		}
-		return w.called(care+tongue, "care", f)
+	case kind > hospitalPlace && (kind != healthCentre || w.lists.places[string(f)] == 0):
+		return w.called([...]pool{healthCentre: care, house: houses, street: streetsBy}[kind], like, f)
+	case kind != plainPlace:
 	case isAcronym(like) && len(w.parts) == 1:
 		return w.from(acronyms, "acronym", f)
-	case w.hasDigits() && i == 0:
-		return w.from(streetsBy+tongue, "street", f)
+	case i == 0 && slices.ContainsFunc(w.parts, func(p part) bool { return p.kind == numeral }):
+		return w.called(streetsBy, like, f)
+	case bytes.Equal(w.key, w.whole(value)):
+		return w.from(towns, "place", w.key) // no list has it: a village
 	}
 	return append(w.name[:0], w.home.town...)
 }
 
-// called draws the name of an institution or health centre: one from a list, of a person or of a street. The lists
-// alone have a few dozen, and a model trained on these found a ninth fewer of the places in other notes.
-func (w *Writer) called(at pool, what string, f []byte) []byte {
-	tongue := pool(language(w.catalan))
-	return w.from([...]pool{at, surnames + tongue, streetsBy + tongue}[w.Source.Draw("called", 0, f, 0).IntN(3)], what, f)
-}
-
-func (w *Writer) hasDigits() bool {
-	return slices.ContainsFunc(w.parts, func(p part) bool { return p.kind == numeral })
+// called draws the name of an institution, a firm, a street or a health centre: a surname for a surname and for a word of no
+// list, otherwise a name from a list or of a street. The lists alone have a few dozen, and a model trained on these found a ninth
+// fewer of the places in other notes.
+func (w *Writer) called(at pool, like, f []byte) []byte {
+	if c := gazetteer.Default().Classes(like); bytes.IndexByte(f, ' ') < 0 && (c == 0 || c&gazetteer.Surname != 0) {
+		at = surnames
+	} else if w.Source.Draw("called", 0, f, 0).IntN(2) == 0 {
+		at = streetsBy
+	}
+	return w.from(at+pool(language(w.catalan)), "called", f)
 }
 
 // isAcronym tells whether a word is written in two to six capitals.
@@ -322,5 +329,5 @@ func (w *Writer) Profession(dst, value []byte) (out []byte, ok bool) {
 		at += 2
 	}
 	name := w.from(at, "profession", f)
-	return appendLike(dst, value, name, w.Accents || hasAccents(value)), name != nil
+	return appendLike(dst, value, name, w.Accents || HasAccents(value)), name != nil
 }

@@ -55,26 +55,27 @@ var readRegions = sync.OnceFunc(func() {
 	delete(provinceOf, "")
 })
 
-// Province returns the Spanish province that a place is or lies in; false if it is unknown.
-func Province(value []byte) (string, bool) {
+// place appends a value as the maps of places have it, and nothing if it is no place.
+func place(dst, value []byte) []byte {
 	readRegions()
 	if len(value) > 60 || !utf8.Valid(value) {
-		return "", false
+		return dst
 	}
+	return gazetteer.Fold(dst, value)
+}
+
+// Province returns the Spanish province that a place is or lies in; false if it is unknown.
+func Province(value []byte) (string, bool) {
 	var buf [120]byte
-	name, ok := provinceOf[string(gazetteer.Fold(buf[:0], value))]
+	name, ok := provinceOf[string(place(buf[:0], value))]
 	return name, ok
 }
 
 // Region returns the larger area that contains a place (BOOT §2.2.2): the autonomous community of a Spanish town or
 // province, and Spain for a community. It returns false if the lists do not know the place or know two of that name.
 func Region(value []byte) (string, bool) {
-	readRegions()
-	if len(value) > 60 || !utf8.Valid(value) {
-		return "", false
-	}
 	var buf [120]byte
-	f := gazetteer.Fold(buf[:0], value)
+	f := place(buf[:0], value)
 	if regions[string(f)] {
 		return "España", true
 	}

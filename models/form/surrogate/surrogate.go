@@ -46,6 +46,7 @@ type Writer struct {
 	fold  []byte // of the current part
 	name  []byte // what was drawn
 	try   []byte // the same, folded
+	after []byte // the person that a place is named after
 	home  *home  // that the current run of places is moved to
 	key   []byte // folded: what it is drawn by
 	first site   // of the note, if it has begun
@@ -124,7 +125,11 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 	*count++
 	for attempt := range attempts {
 		rng := w.Source.Draw(what, *count, original, attempt)
-		w.name = list.of(w.name[:0], rng)
+		if at.isSurname() && what == "called" && gazetteer.Default().Classes(original) == 0 {
+			w.name = splice(w.name[:0], list.tail, rng) // what no list has for what none has
+		} else {
+			w.name = list.of(w.name[:0], rng)
+		}
 		if at < towns && rng.IntN(slipsOne) == 0 {
 			w.name = slip(w.name, rng)
 		}
@@ -152,12 +157,10 @@ func (w *Writer) fits(original []byte) bool {
 
 // has tells whether the current surrogate has a folded word.
 func (w *Writer) has(word []byte) bool {
-	for used := w.used; len(used) > 0; {
-		end := bytes.IndexByte(used, ' ')
-		if bytes.Equal(used[:end], word) {
+	for used := range bytes.SplitSeq(w.used, []byte{' '}) {
+		if bytes.Equal(used, word) {
 			return true
 		}
-		used = used[end+1:]
 	}
 	return false
 }
@@ -187,22 +190,13 @@ func slip(name []byte, rng *rand.Rand) []byte {
 // appendLike appends a name in the case of a word, capitals, small letters, or as the
 // list has it, and with its accents or without.
 func appendLike(dst, like, name []byte, accents bool) []byte {
-	upper, lower := 0, 0
-	for _, r := range string(like) {
-		switch {
-		case unicode.IsUpper(r):
-			upper++
-		case unicode.IsLower(r):
-			lower++
-		}
-	}
-	allUpper, allLower := lower == 0 && upper > 1, upper == 0
+	upper, lower := bytes.ContainsFunc(like, unicode.IsUpper), bytes.ContainsFunc(like, unicode.IsLower)
 	for _, r := range string(name) {
 		switch {
-		case allUpper:
-			r = unicode.ToUpper(r)
-		case allLower:
+		case !upper:
 			r = unicode.ToLower(r)
+		case !lower && len(like) > 1:
+			r = unicode.ToUpper(r)
 		}
 		if !accents && r >= 0xC0 {
 			r = unaccented(r)
@@ -237,11 +231,7 @@ func appendLower(dst, text []byte) []byte {
 	return dst
 }
 
-func hasAccents(value []byte) bool {
-	for _, r := range string(value) {
-		if r >= 0xC0 && unaccented(r) != r {
-			return true
-		}
-	}
-	return false
+// HasAccents tells whether a text has a letter with an accent, other than ñ and ç.
+func HasAccents(value []byte) bool {
+	return bytes.ContainsFunc(value, func(r rune) bool { return r >= 0xC0 && unaccented(r) != r })
 }

@@ -665,7 +665,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 
 // OutputVersion changes whenever the same input, options and model give different bytes, so that a new velum does not
 // reuse units of an older one.
-const OutputVersion = "velum output 15 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 16 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion changes like OutputVersion, for outputs in which row numbers are ids: since 2 they have a mark of the
 // file, since 3 one that does not depend on its content.
