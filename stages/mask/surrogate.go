@@ -278,8 +278,7 @@ func (s *surrogates) Draw(what string, nth int, part []byte, attempt int) *rand.
 			part = s.stretch
 		}
 	}
-	s.key = append(s.key, what...)
-	s.key = append(append(s.key, 0), part...)
+	s.key = append(append(append(s.key, what...), 0), part...)
 	return s.note.Draw(s.owner, "surrogate", s.key)
 }
 

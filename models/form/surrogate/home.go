@@ -77,9 +77,6 @@ func (l *lists) readHomes() {
 			h.hospitals = strings.Split(f[3], "|")
 		}
 		of := language(in.catalan)
-		if of == 1 { // Barcelona was always Palma: the others are of its province
-			h.size = min(h.size, numSizes-2)
-		}
 		l.homes[of].add(h, thousands)
 		l.homesBySize[of][h.size].add(h, thousands)
 		l.homeOf[folded(h.town)] = h

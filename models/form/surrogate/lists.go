@@ -56,12 +56,13 @@ func (p pool) isSurname() bool {
 	return p >= surnames && p < twoMen || p >= afterDeLa && p < mariaDeLa
 }
 
-// numSizes is the number of size classes of towns: up to 2,000 people, 10,000, 50,000, 200,000, and more. A village in
-// place of Barcelona would read as nonsense, and Barcelona in place of a village would be everybody's guess.
-const numSizes = 5
+// numSizes is the number of size classes of towns: up to 2,000 people, 10,000, 50,000, and more. A village in place of
+// Barcelona would read as nonsense, and Barcelona in place of a village would be everybody's guess. With a class of its own for
+// 200,000 Barcelona was always Palma, since all other such towns of Catalan are of its province.
+const numSizes = 4
 
 func sizeOf(people int) pool {
-	for i, limit := range [...]int{2_000, 10_000, 50_000, 200_000} {
+	for i, limit := range [...]int{2_000, 10_000, 50_000} {
 		if people <= limit {
 			return pool(i)
 		}

@@ -216,9 +216,7 @@ func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
 	host := hosts[rng.IntN(len(hosts))]
 	switch at := bytes.IndexByte(value, '@'); {
 	case at > 0:
-		letters(5)
-		dst = append(dst, '.')
-		letters(6)
+		letters(9)
 		dst = append(dst, '@')
 		return append(dst, host...), true
 	case bytes.Contains(w.fold, []byte("://")):

@@ -210,12 +210,8 @@ func (w *Writer) isParticle(value []byte, p part) bool {
 
 // commaFirst tells whether the value is written as García López, Ana.
 func (w *Writer) commaFirst(value []byte) bool {
-	for i, p := range w.parts {
-		if p.kind == comma && value[p.start] == ',' {
-			return i > 0 && i < len(w.parts)-1
-		}
-	}
-	return false
+	i := slices.IndexFunc(w.parts, func(p part) bool { return p.kind == comma && value[p.start] == ',' })
+	return i > 0 && i < len(w.parts)-1
 }
 
 // given returns what is known of a given name, or guessed. As it is written it is

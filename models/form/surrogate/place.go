@@ -3,7 +3,6 @@ package surrogate
 import (
 	"bytes"
 	"slices"
-	"unicode"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/models/word/locale"
@@ -143,12 +142,9 @@ func (w *Writer) part(dst, value []byte, i, end int) ([]byte, bool) {
 
 // allGeneric tells whether words say only what kind of place it is, or which door.
 func (w *Writer) allGeneric(value []byte, i, end int) bool {
-	for ; i < end; i++ {
-		if p := w.parts[i]; p.kind != word || p.letters > 1 && !generic(w.folded(value, p)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.parts[i:end], func(p part) bool {
+		return p.kind != word || p.letters > 1 && !generic(w.folded(value, p))
+	})
 }
 
 // knownPlace returns the surrogate of a town, province, community, country or city in the lists; nil if the lists do
@@ -300,15 +296,7 @@ func (w *Writer) called(at pool, like, f []byte) []byte {
 
 // isAcronym tells whether a word is written in two to six capitals.
 func isAcronym(text []byte) bool {
-	if len(text) < 2 || len(text) > 6 {
-		return false
-	}
-	for _, b := range text {
-		if !unicode.IsUpper(rune(b)) {
-			return false
-		}
-	}
-	return true
+	return len(text) >= 2 && len(text) <= 6 && len(bytes.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) == 0
 }
 
 // Profession appends another occupation of the same language and gender to dst.

@@ -11,6 +11,7 @@ package surrogate
 import (
 	"bytes"
 	"math/rand/v2"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -125,10 +126,9 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 	*count++
 	for attempt := range attempts {
 		rng := w.Source.Draw(what, *count, original, attempt)
+		w.name = list.of(w.name[:0], rng)
 		if at.isSurname() && what == "called" && gazetteer.Default().Classes(original) == 0 {
 			w.name = splice(w.name[:0], list.tail, rng) // what no list has for what none has
-		} else {
-			w.name = list.of(w.name[:0], rng)
 		}
 		if at < towns && rng.IntN(slipsOne) == 0 {
 			w.name = slip(w.name, rng)
@@ -209,7 +209,7 @@ func appendLike(dst, like, name []byte, accents bool) []byte {
 // unaccented returns the base letter of a letter with an accent, but of ñ and
 // ç, which are letters of their own.
 func unaccented(r rune) rune {
-	if r == 'ñ' || r == 'Ñ' || r == 'ç' || r == 'Ç' || r == '·' {
+	if strings.ContainsRune("ñÑçÇ·", r) {
 		return r
 	}
 	var in [utf8.UTFMax]byte
