@@ -132,10 +132,11 @@ func (s *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	return s.write(dst, v)
 }
 
-// Percentages of values that have the same surrogate at all places: for patients, for staff in all notes of the
-// institution, and for staff in the notes of one patient. A tagger misses a name either everywhere or once, and the
-// ratio is unknown: with about half of each, neither kind of name is an original more than twice as often as the
-// average.
+// Percentages of names that have the same surrogate wherever they stand; each other name gets a new surrogate in every
+// note. sameOfPatient is of patients' names. Of the names of staff, sameOfHouse have one surrogate in all notes of the
+// institution, and staffOfOne more have one in the notes of a patient. A name that was missed stands in the output either
+// in many notes or in one, and nobody knows which is commoner. As about half of the surrogates repeat and half do not, a
+// name that repeats, or one that does not, is a missed name at most twice as often as any name.
 const (
 	sameOfPatient = 50
 	sameOfHouse   = 35

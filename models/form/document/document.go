@@ -162,8 +162,10 @@ func (s *source) raw(i int) int {
 	return int(s.from[i])
 }
 
-// script is an encoding of text inside a layer: decode appends the decoded text of raw and, if that differs from raw,
-// the offset in raw of each of its bytes and of its end.
+// script is a way in which a format writes text (backslashes of JSON, entities of XML, escapes of HL7). decode returns
+// the text that raw says. If that differs from raw, from has for each byte of the text, and for its end, the offset in
+// raw from which it was decoded; else from is nil. ok is false if raw is not well formed. quote appends text to dst as the
+// format writes it.
 type script struct {
 	decode func(raw []byte) (text []byte, from []int32, ok bool)
 	quote  func(dst, text []byte) []byte

@@ -173,7 +173,8 @@ func (e *Extractor) Marks(lo, hi int) []Mark {
 	return e.MarksAt(lo, hi, e.starts)
 }
 
-// MarksAt is Marks for a caller that knows for which tokens Begins is true: starts lists them by index in the note.
+// MarksAt returns the same marks as Marks and need not ask Begins for every token: starts has the indices in the note, in
+// order, of the tokens of [lo, hi) at which a list entry of several words may begin.
 func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
 	e.Skip(lo, hi, starts)
 	e.marks, e.names = e.marks[:0], e.names[:0]

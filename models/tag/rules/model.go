@@ -16,7 +16,8 @@ import (
 // Kind identifies model files of this package.
 const Kind = "rules"
 
-// Model is a pack of rules used as a tagger. Its file holds the text of the pack.
+// Model is a file of rules used as a tagger. Its model file holds the text of the rules and of the lists of words in
+// it; lists of names are those of the program that opens it.
 type Model struct {
 	header tagger.Header
 	pack   *Pack

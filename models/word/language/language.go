@@ -10,8 +10,8 @@
 // over accents that people leave out need the training with and without
 // accents that weights_test.go does.
 //
-// Every other language is detected by its function words alone. That is enough to recognize notes in none of the three
-// languages; for these languages, too, unknown words are not counted.
+// Every other language is detected by its function words alone. That is enough to recognize that a note is in
+// none of the three languages. Of a note in another language no words are counted as unknown.
 package language
 
 import (

@@ -122,8 +122,9 @@ func LabelOptions(c *option.Config) tagger.LabelOptions {
 	return o
 }
 
-// OpenModel opens an embedded model, a model file, or the promoted model of a folder, with the lists of the
-// configuration.
+// OpenModel opens a model: name is that of an embedded one, else a path of a model file, or of a folder of models, in
+// which it takes the one in use (the file _CURRENT names it). The model looks words up in the lists of the configuration
+// beside those of the program; a model that was trained with other lists is refused.
 func OpenModel(name string, c *option.Config) (*Model, error) {
 	return open(name, &Opening{Config: c})
 }

@@ -51,8 +51,9 @@ func (f *frequency) trait(w []byte) trait {
 	return t
 }
 
-// channel counts which traits the surrogates of a name with given traits have. Anybody can learn this by masking names
-// of their own.
+// channel counts, over names whose surrogates are known, how often a word with one trait (how common it is as a name and
+// among people, its list, its ending) was replaced by a word with another. From that follows how likely each candidate
+// is, given the surrogate. Anybody can count this by masking names of their own with velum.
 type channel struct {
 	*frequency
 	both    map[[2]trait]float64
