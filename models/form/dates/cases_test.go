@@ -33,7 +33,6 @@ func TestCases(t *testing.T) {
 // caseOf answers "WAY TEXT":
 //
 //	find     the dates in brackets with their scores; ! a full one
-//	open     ^ where a date may have its number or the name of its month
 //	parse    the expression, or a part of it in brackets, 40 days later in Spanish and Catalan, and what it is
 //	borders  the dates of a span in brackets; whether its date goes on, with weekdays and without; whether the span joins dates
 func caseOf(text string) string {
@@ -52,15 +51,6 @@ func caseOf(text string) string {
 	switch way {
 	case "find":
 		writeFinds(&b, text, new(Finder).Find(nil, []byte(text)))
-	case "open":
-		f := new(Finder)
-		f.Text, f.language, f.finding = []byte(text), pipeline.Spanish, true
-		at := 0
-		for i := f.opener(0); i >= 0; i = f.opener(i + 1) {
-			b.WriteString(text[at:i] + "^")
-			at = i
-		}
-		b.WriteString(text[at:])
 	case "parse":
 		for _, l := range []pipeline.Language{pipeline.Spanish, pipeline.Catalan} {
 			var p Parser

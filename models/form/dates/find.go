@@ -2,6 +2,7 @@ package dates
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
@@ -27,58 +28,79 @@ type Finder struct {
 	year  int // where the last year alone ends
 }
 
-// Sizes of the window in which dates are parsed: maxWindow items at once, and lookBack bytes before the first item that
-// may begin a date.
+// openers may begin a date.
+const openers = number | month | season | first | numeral
+
+// Windows: as many items are read at once, and so many bytes before the first
+// one that may begin a date are looked at.
 const (
 	maxWindow = 110
 	lookBack  = 40
 	idle      = 5 // items without an opener behind which a window ends
 )
 
-// openers may begin a date.
-const openers = number | month | season | first | numeral
-
-// Find appends the dates in text, sorted by their ends.
+// Find appends the dates of text, sorted by their ends.
 func (f *Finder) Find(dst []Find, text []byte) []Find {
 	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, pipeline.Spanish, true, dst, -1, -1
-	for at := 0; at >= 0 && at < len(text); {
-		if at = f.opener(at); at >= 0 {
-			at = f.window(at)
+	for at := 0; at < len(text); {
+		switch b := text[at]; {
+		case cut.IsDigit(b):
+			if end := f.Digits(at); f.plausible(at, end) {
+				at = f.window(at)
+			} else {
+				at = end
+			}
+		case opens.Has(b, f.At(at+1), f.At(at+2)):
+			if end, kinds := f.wordAt(at); kinds&openers != 0 {
+				at = f.window(at)
+			} else {
+				at = max(end, at+1)
+			}
+		default:
+			for at++; letters[b] && at < len(text) && letters[text[at]]; at++ {
+			}
 		}
 	}
 	dst, f.finds, f.finding = f.finds, nil, false
 	return dst
 }
 
-// opener returns the first place from i on where a date may have its number or
-// the name of its month, -1 if there is none. Most numbers of a note are doses and
-// values, and end here.
-func (f *Finder) opener(i int) int {
-	text := f.Text
-	for i < len(text) {
-		b := text[i]
-		switch {
-		case letters[b]:
-			if i+2 < len(text) && opens.Has(b, text[i+1], text[i+2]) {
-				end, kinds := f.wordAt(i)
-				if kinds&openers != 0 {
-					return i
-				}
-				i = end - 1
-			}
-			for i++; i < len(text) && letters[text[i]]; i++ {
-			}
-		case cut.IsDigit(b):
-			end := f.Digits(i)
-			if f.plausible(i, end) {
-				return i
-			}
-			i = end
-		default:
-			i++
+// letters are the bytes of words.
+var letters = func() (t cut.Set) {
+	for b := range t {
+		t[b] = cut.IsLetter(byte(b)) || b >= utf8.RuneSelf
+	}
+	return t
+}()
+
+// plausible tells whether the digits text[i:j] may be of a date, by the word or sign on
+// either side: most numbers of a note are doses and values.
+func (f *Finder) plausible(i, j int) bool {
+	k := f.Spaces(j)
+	n := f.Digits(k + 1)
+	switch b := f.At(k); b {
+	case '/', '-', '\\', 0xE2:
+		if n = f.Spaces(k + 1); f.Digit(n) || f.LetterAt(n) {
+			return true
+		}
+	case '.', ',':
+		if n > k+1 && f.At(n) == b || j == i+2 && n == k+3 || j == i+1 && n == k+4 || bytes.IndexByte([]byte("IVX"), f.At(k+1)) >= 0 {
+			return true
+		}
+	case 'd', 'D', 'y', 'i', 'e', 'a':
+		end, kinds := f.wordAt(k)
+		if kinds&(month|particle|ofTime) != 0 || kinds&(conn|until|article|ordinal) != 0 && f.Digit(f.Spaces(end)) {
+			return true
 		}
 	}
-	return -1
+	p := f.SpacesBefore(i)
+	if b := f.At(p - 1); b == ':' || b == '\'' {
+		p = f.SpacesBefore(p - 1)
+	}
+	start, plain := f.WordStart(p)
+	e := known.Word(f.Text, start, p, plain)
+	w := j - i // of a year, 120314, 12032014
+	return w > 3 && w%2 == 0 || f.Digit(k) || p < i && f.At(p) == '\'' || e != nil && e.kinds&beforeDays != 0
 }
 
 // wordAt returns the end of the word at i, and what it can be.
@@ -90,170 +112,29 @@ func (f *Finder) wordAt(i int) (end int, kinds kind) {
 	return end, kinds
 }
 
-// plausible tells whether the digits text[i:j] can be of a date: another number
-// or a word for a day follows behind a sign or before them.
-func (f *Finder) plausible(i, j int) bool {
-	w := j - i
-	switch {
-	case w == 4 && isYear(f.Value(i, j)), w == 6, w == 8:
-		return true
-	case w > 4:
-		return false
-	}
-	before := beforeDays
-	b, k := f.At(j), j
-	if b == ' ' {
-		k++
-		b = f.At(k)
-	}
-	switch b {
-	case '/', '-', '\\', 0xE2:
-		before |= article
-		if w < 3 && f.goesOn(k+1) || w == 3 && f.slips(k+1) {
-			return true
-		}
-	case '.', ',':
-		if c := f.At(k + 1); c == 'I' || c == 'V' || c == 'X' {
-			return true
-		}
-		if n := f.Digits(k + 1); n > k+1 && (f.At(n) == b || w == 2 && n == k+3 || n == k+4 && w == 1) {
-			return true
-		}
-	case 'd', 'D', 'y', 'i', 'e', 'a':
-		before |= article
-		if w < 3 && f.namesFollow(k) {
-			return true
-		}
-	default:
-		if cut.IsDigit(b) && k > j { // 12 03 2014
-			before |= article
-			if w < 3 && f.thirdFollows(k) {
-				return true
-			}
-		}
-	}
-	return w < 3 && f.behind(i, before)
-}
-
-// goesOn tells whether, over blanks and signs, a number or the name of a month
-// stands at i.
-func (f *Finder) goesOn(i int) bool {
-	for range 4 {
-		switch b := f.At(i); {
-		case cut.IsDigit(b), b >= 0x80:
-			return true
-		case letters[b]:
-			_, kinds := f.wordAt(i)
-			return kinds&(month|particle|yearWord) != 0
-		}
-		i++
-	}
-	return false
-}
-
-// slips tells whether a month in digits stands at i, over blanks: 210/5/13.
-func (f *Finder) slips(i int) bool {
-	for f.At(i) == ' ' {
-		i++
-	}
-	end := f.Digits(i)
-	return end > i && end-i <= 2 && f.Value(i, end) <= 12 || f.At(i) >= 0x80
-}
-
-// thirdFollows tells whether a number of at most two digits stands at i, and
-// another behind it.
-func (f *Finder) thirdFollows(i int) bool {
-	end := f.Digits(i)
-	return end-i <= 2 && f.goesOn(end)
-}
-
-// namesFollow tells whether a word for a month stands at i or behind the word
-// there, also misspelt, or another number: "de mrazo", "y 13". Most are units:
-// "días".
-func (f *Finder) namesFollow(i int) bool {
-	end, kinds := f.wordAt(i)
-	switch {
-	case kinds&month != 0 && end > i+1:
-		return true
-	case kinds&(month|particle|conn|until|article|ofTime|ordinal) == 0:
-		return false
-	case f.goesOn(end):
-		return true
-	}
-	for f.At(end) == ' ' {
-		end++
-	}
-	if kinds&ofTime == 0 || !letters[f.At(end)] {
-		return false
-	}
-	stop, _ := f.wordEnd(end)
-	_, kinds = f.misspelt(f.Text[end:stop])
-	return kinds&month != 0
-}
-
-// beforeDays are the kinds of word that may stand before a day.
-const beforeDays = speaks | weekday | definite | yearWord | inTime | ofTime
-
-// behind tells whether a word of one of the kinds ends before i, over signs.
-func (f *Finder) behind(i int, kinds kind) bool {
-	if c := f.At(i - 1); c == '\'' || c == 0xB4 || c == 0x99 {
-		return true
-	}
-	for n := 0; n < 3 && i > 0 && beforeNumber[f.Text[i-1]]; n++ {
-		i--
-	}
-	j, plain := i, true
-	for i > 0 && j-i <= maxName && letters[f.Text[i-1]] {
-		i--
-		plain = plain && f.Text[i] < 0x80
-	}
-	e := known.Word(f.Text, i, j, plain)
-	return e != nil && e.kinds&kinds != 0
-}
-
-// beforeNumber are the bytes that may stand between a word and its number.
-var beforeNumber = cut.SetOf(" :.'(,")
-
-// letters are the bytes of words.
-var letters = func() (t [256]bool) {
-	for b := range t {
-		t[b] = b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80
-	}
-	return t
-}()
-
-// window reads the items around the opener at trigger and their dates, and
-// returns where to look for the next opener.
-func (f *Finder) window(trigger int) int {
-	from := max(trigger-lookBack, 0)
-	if nl := bytes.LastIndexByte(f.Text[from:trigger], '\n'); nl >= 0 {
-		from += nl + 1
-	} else if blank := bytes.IndexByte(f.Text[from:trigger], ' '); from > 0 {
-		from += blank + 1
+// window cuts the items around a digit, or a word that begins as the name of a month, at
+// trigger, reads their dates and returns where to look on.
+func (f *Finder) window(trigger int) (at int) {
+	at = max(trigger-lookBack, 0)
+	if nl := bytes.LastIndexByte(f.Text[at:trigger], '\n'); nl >= 0 {
+		at += nl + 1
+	} else if at > 0 {
+		at += bytes.IndexByte(f.Text[at:trigger], ' ') + 1
 	}
 	f.items = f.items[:0]
-	at, first, last := from, -1, 0
-	for at < len(f.Text) && f.Text[at] != '\n' && len(f.items) < maxWindow {
-		n := len(f.items)
+	first, last := 0, maxWindow
+	for at < len(f.Text) && f.Text[at] != '\n' && len(f.items) < maxWindow && len(f.items)-last <= idle {
+		if at <= trigger {
+			first = len(f.items)
+		}
 		at, _ = f.next(at)
-		if len(f.items) == n {
-			continue
+		switch it := f.at(len(f.items) - 1); {
+		case at <= trigger:
+		case it.is(openers):
+			last = len(f.items)
+		case last == maxWindow:
+			return at
 		}
-		if f.items[n].kinds&openers != 0 {
-			last = n
-		}
-		if first < 0 && f.items[n].end > trigger {
-			if f.items[n].kinds&openers == 0 { // a word that begins like a month
-				return f.items[n].end
-			}
-			first = n
-		}
-		if first >= 0 && len(f.items)-max(first, last) > idle {
-			break
-		}
-	}
-	if first < 0 {
-		return max(at, trigger+1)
 	}
 	stop := len(f.items)
 	if stop >= maxWindow {
@@ -268,6 +149,9 @@ func (f *Finder) window(trigger int) int {
 
 // inDates are the kinds of item that may stand between the parts of a date.
 const inDates = number | month | sign | particle | yearWord | ordinal
+
+// beforeDays are the kinds of word that may stand before a day.
+const beforeDays = speaks | weekday | definite | yearWord | inTime | ofTime
 
 // read reads the date that begins at item i and returns the item behind it, 0
 // if there is none.

@@ -242,12 +242,9 @@ var sayings = map[string]func(f *Finder, i int) bool{
 	"full": called(full), "short": called(short), "roman": called(roman),
 	"sure":    func(f *Finder, i int) bool { return f.at(i).sure },
 	"dotted":  func(f *Finder, i int) bool { return f.at(i).dotted },
-	"some":    func(f *Finder, i int) bool { return i >= 0 && i < len(f.items) },
-	"zero":    func(f *Finder, i int) bool { return f.Text[f.at(i).start] == '0' },
 	"capital": func(f *Finder, i int) bool { return i < len(f.items) && f.Upper(f.items[i].start) },
 	"word":    func(f *Finder, i int) bool { return i >= 0 && f.LetterAt(f.items[i].start) },
 	"letter":  func(f *Finder, i int) bool { return f.LetterAt(f.at(i).end) },
-	"digit":   func(f *Finder, i int) bool { return f.Digit(f.at(i).end) },
 	"behind":  func(f *Finder, i int) bool { return f.Digit(f.at(i).end + 1) },
 	"again": func(f *Finder, i int) bool {
 		return int(f.At(f.at(i).end)) == f.at(i-1).value && f.Digit(f.at(i).end+1)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -128,7 +129,7 @@ func (p *Parser) write(dst []byte) []byte {
 // now. "l'abril" must not become "l'novembre", nor "el maig" in a Catalan note "el abril". The words in before are
 // outside of the date.
 func (p *Parser) Elides(before, was, now []byte) bool {
-	if len(was) == 0 || len(now) == 0 || !letters[was[0]] || !letters[now[0]] {
+	if !cut.Text(was).LetterAt(0) || !cut.Text(now).LetterAt(0) {
 		return true
 	}
 	text := bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("'")), []byte("’"))
@@ -140,7 +141,7 @@ func (p *Parser) Elides(before, was, now []byte) bool {
 		return true
 	}
 	for _, word := range [...]string{"el ", "de ", "del ", "al ", "pel "} {
-		if at := n - len(word); at >= 0 && bytes.EqualFold(text[at:], []byte(word)) && (at == 0 || !letters[text[at-1]]) {
+		if at := n - len(word); at >= 0 && bytes.EqualFold(text[at:], []byte(word)) && !cut.Text(text).LetterBefore(at) {
 			return false
 		}
 	}
