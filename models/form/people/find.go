@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/form/dates"
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/models/word/locale"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -192,65 +193,63 @@ func (f *Finder) mark(i int) {
 	}
 }
 
-// markExact looks for a name that is the word. A word that the language has as
-// well tells alone only with a capital that means something.
-func (f *Finder) markExact(i int, form []byte, short bool) bool {
+// markAs marks a word as the first name of the note's people that it fits.
+func (f *Finder) markAs(i int, fit func(name *nameWord) mark) bool {
 	w := &f.words[i]
 	for p := range f.people {
 		for n := range f.people[p].names {
-			name := &f.people[p].names[n]
-			if !bytes.Equal(name.word, form) {
-				continue
+			if w.mark = fit(&f.people[p].names[n]); w.mark != unmarked {
+				w.person = int16(p)
+				return true
 			}
-			w.person, w.name, w.mark = int16(p), int16(n), strong
-			if short || len(form) < 3 || name.common && (!w.capital || f.shouted) {
-				w.mark = weak
-			}
-			return true
 		}
 	}
 	return false
 }
 
-// leastEdited is the least length of a word in which a typing error is allowed, because too many shorter words differ
-// by one edit.
+// tells says what a word is that fits a name.
+func tells(alone bool) mark {
+	if alone {
+		return strong
+	}
+	return weak
+}
+
+// markExact looks for a name that is the word. A word that the language has as
+// well tells alone only with a capital that means something.
+func (f *Finder) markExact(i int, form []byte, short bool) bool {
+	return f.markAs(i, func(name *nameWord) mark {
+		if !bytes.Equal(name.word, form) {
+			return unmarked
+		}
+		return tells(!short && len(form) > 2 && (!name.common || f.words[i].capital && !f.shouted))
+	})
+}
+
+// leastEdited is how many letters a word has at least in which an edit is
+// allowed: of shorter ones too many are one edit apart.
 const leastEdited = 5
 
 // markEdited looks for a name one edit from the word, which must be neither short
 // nor a word of the language itself, unless it stands beside another name.
 func (f *Finder) markEdited(i int, form []byte) bool {
-	w := &f.words[i]
-	for p := range f.people {
-		for n := range f.people[p].names {
-			name := f.people[p].names[n].word
-			if len(name) < leastEdited-1 || !oneEdit(form, name) {
-				continue
-			}
-			w.person, w.name, w.mark = int16(p), int16(n), strong
-			if len(form) < leastEdited || len(name) < leastEdited || isCommon(form) {
-				w.mark = weak
-			}
-			return true
+	return f.markAs(i, func(name *nameWord) mark {
+		if len(name.word) < leastEdited-1 || !oneEdit(form, name.word) {
+			return unmarked
 		}
-	}
-	return false
+		return tells(min(len(form), len(name.word)) >= leastEdited && !isCommon(form))
+	})
 }
 
 // markInitial marks a letter that begins a name: a capital, or one that a full
 // stop follows.
 func (f *Finder) markInitial(i int, letter byte) {
-	w := &f.words[i]
-	if !w.capital && !w.dotted {
-		return
-	}
-	for p := range f.people {
-		for n := range f.people[p].names {
-			if f.people[p].names[n].word[0] == letter {
-				w.person, w.name, w.mark = int16(p), int16(n), initial
-				return
-			}
+	f.markAs(i, func(name *nameWord) mark {
+		if name.word[0] == letter && (f.words[i].capital || f.words[i].dotted) {
+			return initial
 		}
-	}
+		return unmarked
+	})
 }
 
 // areInitials tells whether three letters or more are the initials of all
@@ -423,7 +422,7 @@ func (f *Finder) numbers(dst []Found) []Found {
 		for _, n := range f.people[p].numbers {
 			f.flatten()
 			dst = f.number(dst, n, f.people[p].role)
-			if end := len(n.plain) - 1; end >= 7 && isLetter(n.plain[end]) && !isLetter(n.plain[0]) {
+			if end := len(n.plain) - 1; end >= 7 && cut.IsLower(n.plain[end]) && !cut.IsLower(n.plain[0]) {
 				dst = f.number(dst, number{plain: n.plain[:end]}, f.people[p].role) // a DNI without its letter
 			}
 		}
@@ -445,8 +444,6 @@ func (f *Finder) flatten() {
 		}
 	}
 }
-
-func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
 func (f *Finder) number(dst []Found, n number, role Role) []Found {
 	kind := IDNumber
@@ -490,7 +487,7 @@ func (f *Finder) gaps(first, last int) bool {
 
 // goesOn tells whether two characters are digits side by side: a longer number.
 func (f *Finder) goesOn(a, b int) bool {
-	return a >= 0 && b < len(f.plain) && !isLetter(f.plain[a]) && !isLetter(f.plain[b]) && f.from[b] == f.from[a]+1
+	return a >= 0 && b < len(f.plain) && !cut.IsLower(f.plain[a]) && !cut.IsLower(f.plain[b]) && f.from[b] == f.from[a]+1
 }
 
 // streets lists words for kinds of streets, which identify nothing by themselves.
@@ -512,7 +509,7 @@ func (f *Finder) addressIn(dst []Found, address []byte, role Role) []Found {
 	house, numbered := []byte(nil), false
 	for word := range bytes.SplitSeq(address, []byte(" ")) {
 		switch {
-		case !isDigit(word[0]):
+		case !cut.IsDigit(word[0]):
 			if !numbered && !streets[string(word)] && !particles[string(word)] {
 				f.address = append(f.address, word)
 			}
@@ -547,8 +544,6 @@ func (f *Finder) addressIn(dst []Found, address []byte, role Role) []Found {
 	}
 	return dst
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // near2 is near, and a slash or degree sign may stand there too: c/ Mayor, nº.
 func (f *Finder) near2(k int) bool {

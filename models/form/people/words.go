@@ -1,6 +1,7 @@
 package people
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,15 +21,15 @@ const (
 
 // word is a run of letters or digits of a note.
 type word struct {
-	start, end   int32 // in the text
-	folded       int32 // in Finder.folded
-	width        int32 // folded bytes
-	kind         kind
-	capital      bool // the first letter is upper case
-	allCapitals  bool // all letters are, two or more
-	dotted       bool // a full stop follows
-	person, name int16
-	mark         mark
+	start, end  int32 // in the text
+	folded      int32 // in Finder.folded
+	width       int32 // folded bytes
+	kind        kind
+	capital     bool // the first letter is upper case
+	allCapitals bool // all letters are, two or more
+	dotted      bool // a full stop follows
+	person      int16
+	mark        mark
 }
 
 // mark is the evidence that a word names somebody of the patient's people.
@@ -44,17 +45,7 @@ const (
 // kindOf tells what a character is.
 func kindOf(r rune) kind {
 	switch {
-	case r < utf8.RuneSelf:
-		switch c := byte(r); {
-		case c|0x20 >= 'a' && c|0x20 <= 'z':
-			return letters
-		case c >= '0' && c <= '9':
-			return digits
-		}
-		return between
-	case r == 'ª', r == 'º', r == '°':
-		return letters // Mª
-	case unicode.IsLetter(r), unicode.Is(unicode.Mn, r):
+	case unicode.IsLetter(r), unicode.Is(unicode.Mn, r), r == '°': // Mª, M°
 		return letters
 	case unicode.IsDigit(r):
 		return digits
@@ -107,20 +98,11 @@ func (f *Finder) split(text []byte) {
 		}
 		r, n := utf8.DecodeRune(text[i:])
 		w.capital = unicode.IsUpper(r)
-		w.allCapitals = w.capital && end > i+n && allUpper(text[i:end])
+		w.allCapitals = w.capital && end > i+n && !bytes.ContainsFunc(text[i:end], unicode.IsLower)
 		w.dotted = end < len(text) && text[end] == '.'
 		f.words = append(f.words, w)
 		i = end
 	}
-}
-
-func allUpper(text []byte) bool {
-	for _, r := range string(text) {
-		if unicode.IsLower(r) {
-			return false
-		}
-	}
-	return true
 }
 
 func (f *Finder) word(i int) []byte {
