@@ -111,7 +111,7 @@ func (s cueFinder) cued(n *num) {
 // value touches it, and no other digit or capital follows.
 func (s cueFinder) single(n *num) bool {
 	before, behind := s.At(n.start-1), s.At(n.end+s.signs(n.end))
-	return !cut.IsAlnum(before) && !joiner(before) && !s.Alnum(n.end) && !cut.IsDigit(behind) && !cut.IsUpper(behind)
+	return !cut.IsAlnum(before) && !joiner[before] && !s.Alnum(n.end) && !cut.IsDigit(behind) && !cut.IsUpper(behind)
 }
 
 // announced returns the cue of the value at start, and where the value begins:
@@ -172,14 +172,8 @@ func (s cueFinder) initials(i, j int, e *meaning) bool {
 	return j-i == 1 || j-i == 2 && s.Upper(i) && s.Upper(i+1) && !e.has(cues|unit)
 }
 
-// joiner tells whether b may stand between letters and digits of one value.
-func joiner(b byte) bool {
-	switch b {
-	case '-', '/', '.', '_', ':':
-		return true
-	}
-	return false
-}
+// joiner has what may stand between letters and digits of one value.
+var joiner = cut.SetOf("-/._:")
 
 // valueStart goes back from the digits at i to where the value begins that they
 // are part of, and returns the cue that touches it, as in NHC12345.
@@ -191,7 +185,7 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 			p--
 			continue
 		}
-		if !joiner(b) || !s.Alnum(p-2) {
+		if !joiner[b] || !s.Alnum(p-2) {
 			break
 		}
 		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4 && b != '_') {
@@ -318,7 +312,7 @@ func (s cueFinder) named(start int) {
 			x.signs++
 			x.end = open + 1
 			continue
-		case (b == ' ' || joiner(b) || b == ')') && open-x.end < 2:
+		case (b == ' ' || joiner[b] || b == ')') && open-x.end < 2:
 			continue
 		case b == '(' && open > x.end:
 		default:
@@ -357,7 +351,7 @@ func (s cueFinder) cueInside(p int) (cue role) {
 // pasaporte".
 func (s cueFinder) cueBehind(start int) role {
 	p := start
-	for s.Alnum(p) || joiner(s.At(p)) && s.Alnum(p+1) {
+	for s.Alnum(p) || joiner[s.At(p)] && s.Alnum(p+1) {
 		p++
 	}
 	end, e := s.wordFrom(s.Spaces(p))
@@ -383,7 +377,7 @@ func (s cueFinder) given(i int) bool {
 		return false
 	}
 	have := 0
-	for ; have < 7 && (s.Alnum(i) || (joiner(s.At(i)) || s.Blank(i)) && s.Digit(i+1)); i++ {
+	for ; have < 7 && (s.Alnum(i) || (joiner[s.At(i)] || s.Blank(i)) && s.Digit(i+1)); i++ {
 		if s.Alnum(i) {
 			have++
 		}
@@ -424,7 +418,7 @@ func (s cueFinder) headed(i int) role {
 	for s.At(p-1) == ' ' {
 		p--
 	}
-	if b := s.At(p - 1); b != 0 && b != '\n' && !cell(b) {
+	if b := s.At(p - 1); b != 0 && b != '\n' && !cell[b] {
 		return 0
 	}
 	line, end := s.lineStart(i), i
@@ -443,34 +437,32 @@ func (s cueFinder) headed(i int) role {
 	for at := head; at < line && s.Text[at] != '\n'; at++ {
 		if column == 0 {
 			end := at
-			for end < line && !cell(s.Text[end]) && s.Text[end] != '\n' {
+			for end < line && !cell[s.Text[end]] && s.Text[end] != '\n' {
 				end++
 			}
 			return s.cueIn(at, end)
 		}
-		if cell(s.Text[at]) {
+		if cell[s.Text[at]] {
 			column--
 		}
 	}
 	return 0
 }
 
-// cell tells whether b stands between two cells of a table.
-func cell(b byte) bool { return b == '\t' || b == '|' || b == ';' }
+// cell has what stands between two cells of a table.
+var cell = cut.SetOf("\t|;")
 
 // lineStart returns where the line of place i begins, at most 256 bytes before.
 func (s cueFinder) lineStart(i int) int {
+	i = max(i, 0)
 	floor := max(i-256, 0)
-	for i > floor && s.Text[i-1] != '\n' {
-		i--
-	}
-	return max(i, 0)
+	return floor + bytes.LastIndexByte(s.Text[floor:i], '\n') + 1
 }
 
 // cells counts the cells that end in text[start:end].
 func (s cueFinder) cells(start, end int) (n int) {
 	for ; start < end; start++ {
-		if cell(s.Text[start]) {
+		if cell[s.Text[start]] {
 			n++
 		}
 	}
@@ -652,7 +644,7 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 	begin := x.end + w
 	digits := next.digits - x.digits
 	sign := s.Text[x.end]
-	tight := w == 1 && joiner(sign) || w == 3 && s.Dash(x.end) == 3
+	tight := w == 1 && joiner[sign] || w == 3 && s.Dash(x.end) == 3
 	hyphen := w >= 2 && sign == '-' && s.Text[x.end+1] == '\n'
 	switch {
 	case next.run == 1 && x.run == 1 && same && !s.Lower(begin):
@@ -665,7 +657,7 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 		return false
 	case x.digits < full && next.digits <= full+4:
 		return true
-	case w == 1 && sign == '\n' && x.signs <= 10 && (next.run >= 3 || joiner(s.At(next.end))) && !s.Lower(next.end-1) && next.end > s.dateEnd:
+	case w == 1 && sign == '\n' && x.signs <= 10 && (next.run >= 3 || joiner[s.At(next.end)]) && !s.Lower(next.end-1) && next.end > s.dateEnd:
 		return true // a value of no known length goes on in the next line
 	}
 	return same && (x.run <= 5 || gaps >= 2) && (x.signs < 16 || k.most > 20)
@@ -703,14 +695,5 @@ func (s cueFinder) tail(begin int, next *extent, tight bool, w int, k *kind, dig
 // alike tells whether two gaps between groups are written alike: with the same
 // signs, or both with blanks.
 func alike(a, b []byte) bool {
-	return string(a) == string(b) || blanks(a) && blanks(b)
-}
-
-func blanks(gap []byte) bool {
-	for _, b := range gap {
-		if b != ' ' {
-			return false
-		}
-	}
-	return true
+	return string(a) == string(b) || len(bytes.Trim(a, " "))+len(bytes.Trim(b, " ")) == 0
 }

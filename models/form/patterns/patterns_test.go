@@ -23,7 +23,7 @@ func check(t *testing.T, text []byte, matches []pipeline.Match) {
 		if m.Score <= 0 || m.Score > 1 {
 			t.Errorf("match %d: score %v", i, m.Score)
 		}
-		if i > 0 && precedes(m, matches[i-1]) {
+		if i > 0 && order(m, matches[i-1]) < 0 {
 			t.Errorf("match %d is out of order", i)
 		}
 		if i > 0 && m.End <= reach && !m.Checked && (m.Start != matches[i-1].Start || m.End != matches[i-1].End) {
