@@ -73,9 +73,7 @@ func (w *worker) abbreviates(k, end int) bool {
 	for _, x := range w.words[k:end] {
 		text = append(text, w.text[x.start:x.end]...)
 	}
-	x := word{end: int32(len(text))}
-	w.plan.words.trigger(&x, text)
-	return x.class&abbreviation != 0
+	return w.plan.words.classOf(text, 0, int32(len(text)), false)&abbreviation != 0
 }
 
 // joinInitials masks initials beside a name, or beside what is not known to be safe,

@@ -212,7 +212,7 @@ func compile(o Options) (*plan, error) {
 	}
 	n := pipeline.Categories()
 	p := &plan{
-		Options: o, words: newWordTable(o.Words),
+		Options:  o,
 		category: make([]pipeline.Category, n), minScore: make([]float32, n),
 		repeat: make([]bool, n), part: make([]bool, n), packAs: make([]pipeline.Category, n),
 	}
@@ -257,8 +257,13 @@ func (p *plan) packs() error {
 	return nil
 }
 
-// vocabulary checks the lists of words.
-func (p *plan) vocabulary() error { return checkWords(p.Words) }
+// vocabulary reads the lists of words.
+func (p *plan) vocabulary() (err error) {
+	if err = checkWords(p.Words); err == nil {
+		p.words, err = newWordTable(p.Words)
+	}
+	return err
+}
 
 func (p *plan) patterns() error {
 	for from, to := range p.Categories {
