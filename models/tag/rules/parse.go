@@ -149,20 +149,18 @@ func some(names []string) string {
 
 // parse reads a file. What it cannot read of it is in the mistakes of the source; the error is one of the file as a whole.
 func parse(text string) (*source, error) {
-	if err := checkText(text); err != nil {
+	p := &parser{source: source{words: map[string][]string{}}}
+	mistakes, err := eachLine(text, func(fields []token) error {
+		err := p.line(fields)
+		if err != nil && p.current != nil {
+			p.current.broken = true
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	p := &parser{source: source{words: map[string][]string{}}}
-	for i, line := range strings.Split(text, "\n") {
-		if fields := split(line, i+1); len(fields) > 0 {
-			if p.mistakes.add(p.line(fields)) && p.current != nil {
-				p.current.broken = true
-			}
-		}
-	}
-	if !p.versioned {
-		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", version)}
-	}
+	p.mistakes = mistakes
 	return &p.source, nil
 }
 
@@ -197,18 +195,13 @@ func split(line string, number int) (fields []token) {
 
 type parser struct {
 	source
-	versioned bool
-	current   *network
-	arcs      int
-	listed    int
+	current *network
+	arcs    int
+	listed  int
 }
 
 func (p *parser) line(fields []token) error {
 	head := fields[0]
-	if !p.versioned {
-		p.versioned = true
-		return versionLine(fields)
-	}
 	switch head.text {
 	case "version":
 		return head.errorf("a second version")

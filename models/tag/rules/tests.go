@@ -22,19 +22,30 @@ const (
 	beside                 // of what is consumed, or of the tokens before it
 )
 
-// tests are all there are: what they ask, and whether they want values.
-var tests = map[string]struct {
+// testNamesOf are all tests by what they ask; a colon says that one wants values.
+var testNamesOf = [...]string{
+	ofForm:     "any form: exact: words: list: known: lemma: pos: match: cap lower upper title initial digits alpha punct",
+	ofPlace:    "first glued none",
+	ofRegister: "is: below:",
+	consumer:   "skip peek part: phrase: call: text:",
+	beside:     "behind: check:",
+}
+
+// about is what is known of a test.
+type about struct {
 	kind   kind
 	values bool
-}{
-	"any": {ofForm, false}, "form": {ofForm, true}, "exact": {ofForm, true}, "words": {ofForm, true}, "list": {ofForm, true}, "known": {ofForm, true},
-	"lemma": {ofForm, true}, "pos": {ofForm, true}, "match": {ofForm, true},
-	"cap": {ofForm, false}, "lower": {ofForm, false}, "upper": {ofForm, false}, "title": {ofForm, false}, "initial": {ofForm, false},
-	"digits": {ofForm, false}, "alpha": {ofForm, false}, "punct": {ofForm, false},
-	"first": {ofPlace, false}, "glued": {ofPlace, false}, "none": {ofPlace, false},
-	"is": {ofRegister, true}, "below": {ofRegister, true},
-	"skip": {consumer, false}, "peek": {consumer, false}, "part": {consumer, true}, "phrase": {consumer, true}, "call": {consumer, true}, "text": {consumer, true},
-	"behind": {beside, true}, "check": {beside, true},
+}
+
+var tests = map[string]about{}
+
+func init() {
+	for k, names := range testNamesOf {
+		for name := range strings.FieldsSeq(names) {
+			name, values := strings.CutSuffix(name, ":")
+			tests[name] = about{kind(k), values}
+		}
+	}
 }
 
 // begins is the test that goes with phrase: an entry of several words may begin

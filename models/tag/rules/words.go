@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,30 +42,12 @@ func ShippedWords() Words { return maps.Clone(shipped) }
 // Every list has to be known, unless there are none. The errors are
 // those of Compile.
 func (w Words) Change(text string) (Words, error) {
-	if err := checkText(text); err != nil {
-		return nil, err
-	}
 	c := &wordChanges{Words: maps.Clone(w), known: w, begun: map[string]bool{}}
 	if c.Words == nil {
 		c.Words = Words{}
 	}
-	versioned, mistakes := false, SyntaxErrors(nil)
-	for i, line := range strings.Split(text, "\n") {
-		fields := split(line, i+1)
-		if len(fields) == 0 {
-			continue
-		}
-		if !versioned {
-			mistakes.add(versionLine(fields))
-			versioned = true
-			continue
-		}
-		mistakes.add(c.line(fields))
-	}
-	if !versioned {
-		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", version)}
-	}
-	if err := mistakes.orNil(); err != nil {
+	mistakes, err := eachLine(text, c.line)
+	if err = cmp.Or(err, mistakes.orNil()); err != nil {
 		return nil, err
 	}
 	return c.Words, nil
@@ -179,6 +162,29 @@ func checkText(text string) error {
 		return &SyntaxError{Line: lineOfBadByte(text), Column: 1, Message: "bytes that are no UTF-8"}
 	}
 	return nil
+}
+
+// eachLine calls do for the words of each line of a file behind its version, and returns
+// what is wrong with lines; the error is one of the file as a whole.
+func eachLine(text string, do func(fields []token) error) (mistakes SyntaxErrors, err error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	versioned := false
+	for i, line := range strings.Split(text, "\n") {
+		switch fields := split(line, i+1); {
+		case len(fields) == 0:
+		case versioned:
+			mistakes.add(do(fields))
+		default:
+			versioned = true
+			mistakes.add(versionLine(fields))
+		}
+	}
+	if !versioned {
+		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", version)}
+	}
+	return mistakes, nil
 }
 
 // versionLine reads the first line of a file.
