@@ -1,6 +1,7 @@
 package gazetteer
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -86,22 +87,18 @@ func init() {
 	for _, c := range ".'-`" {
 		asciiFold[c] = 0
 	}
-	for base, letters := range map[byte]string{
-		'a': "àáâãäå", 'c': "ç", 'd': "ð", 'e': "èéêë", 'i': "ìíîï", 'n': "ñ", 'o': "òóôõöø", 'u': "ùúûü", 'y': "ýÿ",
-	} {
-		for _, r := range letters {
-			latinFold[r-0xC0] = base
+	for group := range strings.FieldsSeq("aàáâãäå cç dð eèéêë iìíîï nñ oòóôõöø uùúûü yýÿ") {
+		for _, r := range group[1:] {
+			latinFold[r-0xC0] = group[0]
 			if r != 'ÿ' {
-				latinFold[r-0xE0] = base
+				latinFold[r-0xE0] = group[0]
 			}
 		}
 	}
-	for base, letters := range map[byte]string{
-		'a': "āăąǎ", 'c': "ćĉċč", 'd': "ďđ", 'e': "ēĕėęě", 'g': "ĝğġģ", 'h': "ĥħ", 'i': "ĩīĭįı", 'j': "ĵ", 'k': "ķ",
-		'l': "ĺļľ", 'n': "ńņňŉ", 'o': "ōŏőơ", 'r': "ŕŗř", 's': "śŝşšș", 't': "ţťŧț", 'u': "ũūŭůűųư", 'w': "ŵ", 'y': "ŷỳ", 'z': "źżž",
-	} {
-		for _, r := range letters {
-			extended[r] = base
+	for group := range strings.FieldsSeq(`aāăąǎ cćĉċč dďđ eēĕėęě gĝğġģ hĥħ iĩīĭįı jĵ kķ
+		lĺļľ nńņňŉ oōŏőơ rŕŗř sśŝşšș tţťŧț uũūŭůűųư wŵ yŷỳ zźżž`) {
+		for _, r := range group[1:] {
+			extended[r] = group[0]
 		}
 	}
 }

@@ -15,9 +15,11 @@
 package view
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"sort"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -375,34 +377,23 @@ func decomposed(r rune) (rune, string) {
 	return r, string(d)
 }
 
-// signs returns the plain form of blanks, dashes, apostrophes and dots.
-func signs(r rune) rune {
-	switch r {
-	case 0xA0, 0x2800:
-		return ' '
-	case 0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2015, 0x2043, 0x2212, 0x2500, 0x2E3A, 0x2E3B, 0x30FC, 0xFE58, 0xFE63:
-		return '-'
-	case 0x02B9, 0x02BC, 0x2018, 0x2019, 0x201B, 0x2032:
-		return '\''
-	case 0x2024, 0x3002, 0xFF61:
-		return '.'
-	case 0x2027, 0x2219, 0x22C5, 0x30FB, 0xFF65:
-		return '·'
-	case 0x2044, 0x2215, 0x29F8:
-		return '/'
-	case 0x2236, 0xA789:
-		return ':'
-	case 0x201A, 0x3001, 0xFF64:
-		return ','
-	case 0x0131:
-		return 'i'
-	case 0x0251:
-		return 'a'
-	case 0x0261:
-		return 'g'
+// signForms has plain dashes, apostrophes, dots and letters, each before those that are written for it.
+const signForms = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2500\u2E3A\u2E3B\u30FC\uFE58\uFE63 '\u02B9\u02BC\u2018\u2019\u201B\u2032" +
+	" .\u2024\u3002\uFF61 ·\u2027\u2219\u22C5\u30FB\uFF65 /\u2044\u2215\u29F8 :\u2236\uA789 ,\u201A\u3001\uFF64 i\u0131 a\u0251 g\u0261"
+
+var signOf = func() map[rune]rune {
+	t := map[rune]rune{0xA0: ' ', 0x2800: ' '}
+	for group := range strings.FieldsSeq(signForms) {
+		plain, size := utf8.DecodeRuneInString(group)
+		for _, r := range group[size:] {
+			t[r] = plain
+		}
 	}
-	return r
-}
+	return t
+}()
+
+// signs returns the plain form of blanks, dashes, apostrophes and dots.
+func signs(r rune) rune { return cmp.Or(signOf[r], r) }
 
 // latinOf has the Latin letter that a letter of another script looks like.
 var latinOf = func() map[rune]byte {
