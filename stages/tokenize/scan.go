@@ -1,6 +1,9 @@
 package tokenize
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	char "github.com/velum-health/velum/models/word/cut"
+	"github.com/velum-health/velum/pipeline"
+)
 
 // scanner cuts one note. It lives on the stack.
 type scanner struct {
@@ -155,7 +158,7 @@ func (s *scanner) tail(i, width int) int {
 	if c, n := classAt(s.text, i); c == ordinal {
 		return s.marks(i + n)
 	}
-	n := apostrophe(s.text[i:])
+	n := char.Text(s.text).Apostrophe(i)
 	if n == 0 || width != 1 || i+n >= len(s.text) || !elides[s.text[i-1]] {
 		return i
 	}
@@ -165,20 +168,7 @@ func (s *scanner) tail(i, width int) int {
 	return i + n
 }
 
-var elides = [256]bool{'l': true, 'd': true, 's': true, 'm': true, 't': true, 'n': true,
-	'L': true, 'D': true, 'S': true, 'M': true, 'T': true, 'N': true}
-
-// apostrophe returns the width of the apostrophe (' or ’) that rest starts
-// with, 0 if it starts with none.
-func apostrophe(rest []byte) int {
-	if rest[0] == '\'' {
-		return 1
-	}
-	if len(rest) >= 3 && rest[0] == 0xE2 && rest[1] == 0x80 && rest[2] == 0x99 {
-		return 3
-	}
-	return 0
-}
+var elides = char.SetOf("ldsmtnLDSMTN")
 
 // middleDot tells whether the dot of l·l stands at i. An l before and after
 // it makes it a letter.
@@ -222,7 +212,7 @@ func (s *scanner) number(i, n int) int {
 // figures tells whether all bytes are ASCII digits.
 func figures(text []byte) bool {
 	for _, b := range text {
-		if !digitByte(b) {
+		if !char.IsDigit(b) {
 			return false
 		}
 	}
@@ -265,11 +255,11 @@ const longestPart = 4
 // decimals returns the end of the decimals that follow the digits
 // text[start:end], or end if there are none.
 func (s *scanner) decimals(start, end int) int {
-	if !s.signAt(end) || end-start > longestPart || start >= 2 && s.signAt(start-1) && digitByte(s.text[start-2]) {
+	if !s.signAt(end) || end-start > longestPart || start >= 2 && s.signAt(start-1) && char.IsDigit(s.text[start-2]) {
 		return end
 	}
 	after := end + 1
-	for after < len(s.text) && digitByte(s.text[after]) {
+	for after < len(s.text) && char.IsDigit(s.text[after]) {
 		after++
 	}
 	if after-end-1 > longestPart || s.signAt(after) || after < len(s.text) && (s.text[after] == '/' || s.text[after] == '-') {
@@ -280,10 +270,8 @@ func (s *scanner) decimals(start, end int) int {
 
 // signAt tells whether a decimal sign stands at i with a digit behind it.
 func (s *scanner) signAt(i int) bool {
-	return i+1 < len(s.text) && (s.text[i] == '.' || s.text[i] == ',') && digitByte(s.text[i+1])
+	return i+1 < len(s.text) && (s.text[i] == '.' || s.text[i] == ',') && char.IsDigit(s.text[i+1])
 }
-
-func digitByte(b byte) bool { return b >= '0' && b <= '9' }
 
 // symbol cuts the one character of n bytes at i, and notes whether it may
 // end a sentence.

@@ -2,7 +2,6 @@ package dates
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
@@ -57,21 +56,13 @@ func (f *Finder) Find(dst []Find, text []byte) []Find {
 				at = max(end, at+1)
 			}
 		default:
-			for at++; letters[b] && at < len(text) && letters[text[at]]; at++ {
+			for at++; cut.InWord[b] && at < len(text) && cut.InWord[text[at]]; at++ {
 			}
 		}
 	}
 	dst, f.finds, f.finding = f.finds, nil, false
 	return dst
 }
-
-// letters are the bytes of words.
-var letters = func() (t cut.Set) {
-	for b := range t {
-		t[b] = cut.IsLetter(byte(b)) || b >= utf8.RuneSelf
-	}
-	return t
-}()
 
 // plausible tells whether the digits text[i:j] may be of a date, by the word or sign on
 // either side: most numbers of a note are doses and values.

@@ -416,7 +416,7 @@ func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
 		}
 		last = e
 		qualified = qualified || e.has(of|ofThe)
-		p = s.Spaces(s.apostrophe(q))
+		p = s.Spaces(q + s.Apostrophe(q))
 	}
 	return false, false, qualified
 }

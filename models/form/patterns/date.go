@@ -41,14 +41,3 @@ var clauseEnds = cut.SetOf("\x00.,;)\n\r:")
 func (s *scan) endsClause(j int) bool {
 	return clauseEnds[s.At(j)]
 }
-
-// apostrophe goes over ' or ’ at p.
-func (s *scan) apostrophe(p int) int {
-	if s.At(p) == '\'' {
-		return p + 1
-	}
-	if s.At(p) == 0xE2 && s.At(p+1) == 0x80 && s.At(p+2) == 0x99 {
-		return p + 3
-	}
-	return p
-}

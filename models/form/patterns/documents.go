@@ -223,7 +223,7 @@ func (s *scan) streetBefore(i int) bool {
 		if b == '\n' || b == ';' {
 			return false
 		}
-		if class[b] != letter {
+		if !cut.InWord[b] {
 			p--
 			continue
 		}

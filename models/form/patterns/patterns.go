@@ -204,27 +204,25 @@ func (s *scan) all() {
 	text, nets, ages := s.Text, netFinder{s}, ageFinder{s}
 	s.dateEnd = -1
 	for i := 0; i < len(text); {
-		switch class[text[i]] {
-		case letter:
-			if i+1 < len(text) && opens.Has(text[i], text[i+1], s.At(i+2)) {
+		switch b := text[i]; {
+		case cut.InWord[b]:
+			if i+1 < len(text) && opens.Has(b, text[i+1], s.At(i+2)) {
 				ages.word(i)
 			}
-			for i++; i < len(text) && class[text[i]] == letter; i++ {
+			for i++; i < len(text) && cut.InWord[text[i]]; i++ {
 			}
-		case digit:
+			continue
+		case cut.IsDigit(b):
 			i = s.number(i)
-		case dot:
+			continue
+		case b == '.':
 			nets.domain(i)
-			i++
-		case colon:
+		case b == ':':
 			nets.address(i)
-			i++
-		case at:
+		case b == '@':
 			nets.mail(i)
-			i++
-		default:
-			i++
 		}
+		i++
 	}
 	s.lastDates()
 }

@@ -140,7 +140,18 @@ func (t Text) Dash(i int) int {
 	return 0
 }
 
-// MaxWord is the number of bytes up to which a word is read.
+// Apostrophe returns the width of the apostrophe (' or ’) at i, or 0.
+func (t Text) Apostrophe(i int) int {
+	switch {
+	case t.At(i) == '\'':
+		return 1
+	case t.At(i) == 0xE2 && t.At(i+1) == 0x80 && t.At(i+2) == 0x99:
+		return 3
+	}
+	return 0
+}
+
+// MaxWord is how many bytes of a word are read at most.
 const MaxWord = 48
 
 // WordEnd returns the end of the word that begins at i, or i if no word does. plain reports whether all its letters are
@@ -233,6 +244,14 @@ func (t Text) SmallBefore(i int) bool {
 
 // Set is a set of bytes.
 type Set [256]bool
+
+// InWord has the letters of ASCII and all bytes of characters beyond it.
+var InWord = func() (s Set) {
+	for b := range s {
+		s[b] = IsLetter(byte(b)) || b >= utf8.RuneSelf
+	}
+	return s
+}()
 
 // SetOf returns the set of the bytes of a string.
 func SetOf(bytes string) (s Set) {
