@@ -1,13 +1,15 @@
 package tokenize
 
 import (
+	"unicode/utf8"
+
 	char "github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // scanner cuts one note. It lives on the stack.
 type scanner struct {
-	text  []byte
+	text  char.Text
 	dst   []pipeline.Token
 	first int                 // index in dst of the note's first token
 	flags pipeline.TokenFlags // what the next token starts
@@ -133,7 +135,7 @@ func (s *scanner) word(i int) int {
 		s.emit(start, last, upper, made)
 		start = last
 	}
-	if at < len(s.text) && !letterOrDigit[s.text[at]] {
+	if s.text.At(at) > ' ' { // else no more of the word can follow
 		if end := s.tail(at, at-start); end > at {
 			at, made = end, 0
 		}
@@ -142,23 +144,14 @@ func (s *scanner) word(i int) int {
 	return at
 }
 
-// letterOrDigit is a quick no for what may close a word.
-var letterOrDigit = func() (t [256]bool) {
-	for b := range t {
-		c := byteClass[b]
-		t[b] = c.letter() || c == digit || c == space || c == control || c == newline
-	}
-	return t
-}()
-
 // tail returns the end of a word whose letters end at i: an ordinal sign
 // belongs to it (Nº, Dª), and the apostrophe of a Catalan article, pronoun
 // or preposition (l'Anna, d'en), which is one letter of width bytes.
 func (s *scanner) tail(i, width int) int {
 	if c, n := classAt(s.text, i); c == ordinal {
-		return s.marks(i + n)
+		return s.run(i+n, mark)
 	}
-	n := char.Text(s.text).Apostrophe(i)
+	n := s.text.Apostrophe(i)
 	if n == 0 || width != 1 || i+n >= len(s.text) || !elides[s.text[i-1]] {
 		return i
 	}
@@ -172,9 +165,8 @@ var elides = char.SetOf("ldsmtnLDSMTN")
 
 // middleDot tells whether the dot of l·l stands at i. An l before and after
 // it makes it a letter.
-func middleDot(text []byte, i int) bool {
-	return i > 0 && i+2 < len(text) && text[i] == 0xC2 && text[i+1] == 0xB7 &&
-		text[i-1]|0x20 == 'l' && text[i+2]|0x20 == 'l'
+func middleDot(text char.Text, i int) bool {
+	return text.At(i) == 0xC2 && text.At(i+1) == 0xB7 && text.At(i-1)|0x20 == 'l' && text.At(i+2)|0x20 == 'l'
 }
 
 // number cuts a run of digits at i, whose first digit has n bytes. One
@@ -182,9 +174,9 @@ func middleDot(text []byte, i int) bool {
 // or 1.2.2014, which are dates and identifiers that people write in many
 // ways. One letter belongs to it (2h, 12345678Z), two do not (2098SOS).
 func (s *scanner) number(i, n int) int {
-	at := s.digits(i + n)
+	at := s.run(i+n, digit)
 	made := pipeline.TokenFlags(0)
-	if figures(s.text[i:at]) {
+	if s.text.Digits(i) == at {
 		made = pipeline.Figures
 	}
 	whole := at
@@ -195,9 +187,9 @@ func (s *scanner) number(i, n int) int {
 		c, n := classAt(s.text, at)
 		switch {
 		case c == ordinal:
-			at = s.marks(at + n)
+			at = s.run(at+n, mark)
 		case c.letter():
-			if end := s.marks(at + n); end >= len(s.text) || !s.letterAt(end) {
+			if end := s.run(at+n, mark); end >= len(s.text) || !s.letterAt(end) {
 				at = end
 			}
 		}
@@ -209,33 +201,11 @@ func (s *scanner) number(i, n int) int {
 	return at
 }
 
-// figures tells whether all bytes are ASCII digits.
-func figures(text []byte) bool {
-	for _, b := range text {
-		if !char.IsDigit(b) {
-			return false
-		}
-	}
-	return true
-}
-
-// digits returns the end of the digits (and marks) from i.
-func (s *scanner) digits(i int) int {
+// run returns the end of the characters of a class, and the marks on them, from i.
+func (s *scanner) run(i int, of class) int {
 	for i < len(s.text) {
 		c, n := classAt(s.text, i)
-		if c != digit && c != mark {
-			break
-		}
-		i += n
-	}
-	return i
-}
-
-// marks returns the end of the marks from i.
-func (s *scanner) marks(i int) int {
-	for i < len(s.text) {
-		c, n := classAt(s.text, i)
-		if c != mark {
+		if c != of && c != mark {
 			break
 		}
 		i += n
@@ -255,14 +225,11 @@ const longestPart = 4
 // decimals returns the end of the decimals that follow the digits
 // text[start:end], or end if there are none.
 func (s *scanner) decimals(start, end int) int {
-	if !s.signAt(end) || end-start > longestPart || start >= 2 && s.signAt(start-1) && char.IsDigit(s.text[start-2]) {
+	if !s.signAt(end) || end-start > longestPart || s.signAt(start-1) && s.text.Digit(start-2) {
 		return end
 	}
-	after := end + 1
-	for after < len(s.text) && char.IsDigit(s.text[after]) {
-		after++
-	}
-	if after-end-1 > longestPart || s.signAt(after) || after < len(s.text) && (s.text[after] == '/' || s.text[after] == '-') {
+	after := s.text.Digits(end + 1)
+	if after-end-1 > longestPart || s.signAt(after) || s.text.At(after) == '/' || s.text.At(after) == '-' {
 		return end
 	}
 	return after
@@ -270,7 +237,7 @@ func (s *scanner) decimals(start, end int) int {
 
 // signAt tells whether a decimal sign stands at i with a digit behind it.
 func (s *scanner) signAt(i int) bool {
-	return i+1 < len(s.text) && (s.text[i] == '.' || s.text[i] == ',') && char.IsDigit(s.text[i+1])
+	return (s.text.At(i) == '.' || s.text.At(i) == ',') && s.text.Digit(i+1)
 }
 
 // symbol cuts the one character of n bytes at i, and notes whether it may
@@ -278,7 +245,7 @@ func (s *scanner) signAt(i int) bool {
 func (s *scanner) symbol(i, n int) int {
 	end := i + n
 	if end < len(s.text) && s.text[end] >= 0x80 {
-		end = s.marks(end)
+		end = s.run(end, mark)
 	}
 	next := s.stopAfter(i)
 	s.emit(i, end, symbol, 0)
@@ -289,26 +256,15 @@ func (s *scanner) symbol(i, n int) int {
 // stopAfter tells what the symbol at i does to the sentence, before it is
 // emitted.
 func (s *scanner) stopAfter(i int) stop {
-	switch s.text[i] {
+	switch r, _ := utf8.DecodeRune(s.text[i:]); r {
 	case '.':
 		return s.fullStop(i)
 	case '!', '?':
 		return ended
-	case ')', ']', '"', '\'', '}':
+	case ')', ']', '"', '\'', '}', '»', '’', '”':
 		return s.stop // they close the sentence that has ended
-	case 0xC2:
-		if i+1 < len(s.text) && s.text[i+1] == 0xBB { // »
-			return s.stop
-		}
-	case 0xE2: // … and closing quotation marks
-		if i+2 < len(s.text) && s.text[i+1] == 0x80 {
-			switch s.text[i+2] {
-			case 0xA6:
-				return ellipsis
-			case 0x99, 0x9D:
-				return s.stop
-			}
-		}
+	case '…':
+		return ellipsis
 	}
 	return runsOn
 }
