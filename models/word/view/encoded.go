@@ -3,8 +3,11 @@ package view
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/cut"
 )
 
 // Pieces of a note that a mail program or an export has encoded: base64 (RFC
@@ -19,7 +22,7 @@ const (
 )
 
 // packedByte tells whether b may stand in base64.
-func packedByte(b byte) bool { return wordByte(b) || b == '+' || b == '/' }
+func packedByte(b byte) bool { return cut.IsAlnum(b) || b == '+' || b == '/' }
 
 // packed returns what the encoded piece that begins at i says, and how many bytes
 // it has; 0 if none does.
@@ -147,18 +150,9 @@ func hexByte(text []byte, sign byte) (b byte, ok bool) {
 	if len(text) < 3 || text[0] != sign {
 		return 0, false
 	}
-	for _, c := range text[1:3] {
-		switch {
-		case c-'0' < 10:
-			c -= '0'
-		case (c|0x20)-'a' < 6:
-			c = (c | 0x20) - 'a' + 10
-		default:
-			return 0, false
-		}
-		b = b<<4 | c
-	}
-	return b, true
+	var plain [1]byte
+	_, err := hex.Decode(plain[:], text[1:3])
+	return plain[0], err == nil
 }
 
 // hexed reads the character at text[i] that is written as =C3=B1 or %C3%B1. One
@@ -199,8 +193,8 @@ func hexed(text []byte, i int, sign byte) mark {
 
 // again tells whether the three bytes at i, which stand inside a word, stand
 // there once more within nine bytes: 612%20345%20678.
-func again(text []byte, i int) bool {
-	if !wordBefore(text, i) || i+3 >= len(text) || !wordByte(text[i+3]) {
+func again(text cut.Text, i int) bool {
+	if !wordBefore(text, i) || !text.Alnum(i+3) {
 		return false
 	}
 	code := text[i : i+3]
@@ -209,16 +203,16 @@ func again(text []byte, i int) bool {
 
 // broken reads the sign at text[i] where a line ends inside a word or number:
 // a hyphen, or the = of quoted-printable.
-func broken(text []byte, i int) mark {
+func broken(text cut.Text, i int) mark {
 	end := i + 1
-	if end < len(text) && text[end] == '\r' {
+	if text.At(end) == '\r' {
 		end++
 	}
 	if end+1 >= len(text) || text[end] != '\n' || !wordBefore(text, i) {
 		return mark{}
 	}
 	next := text[end+1]
-	if next-'0' < 10 || next-'a' < 26 || next >= utf8.RuneSelf || text[i] == '=' && wordByte(next) || next-'A' < 26 && text[i-1]-'0' < 10 && !letterBehind(text, end+2) {
+	if cut.IsDigit(next) || cut.IsLower(next) || next >= utf8.RuneSelf || text[i] == '=' && cut.IsUpper(next) || cut.IsUpper(next) && text.Digit(i-1) && !cut.InWord[text.At(end+2)] {
 		return mark{n: end + 1 - i}
 	}
 	return mark{}
@@ -282,7 +276,7 @@ func scripted(text []byte, i, n int) bool {
 
 // valueSign tells whether r stands between the digits of a value.
 func valueSign(r rune) bool {
-	return r < utf8.RuneSelf && (wordByte(byte(r)) || r == '-' || r == '.' || r == '/' || r == ' ')
+	return r < utf8.RuneSelf && (cut.IsAlnum(byte(r)) || r == '-' || r == '.' || r == '/' || r == ' ')
 }
 
 // picture tells whether r is an emoji or another picture.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/cut"
 )
 
 // Notes that a program made may carry its markup: tags and entities of HTML,
@@ -34,7 +36,7 @@ const (
 )
 
 // formatOf looks at how a note begins.
-func formatOf(text []byte) format {
+func formatOf(text cut.Text) format {
 	i := 0
 	for i < len(text) && text[i] <= ' ' {
 		i++
@@ -42,13 +44,13 @@ func formatOf(text []byte) format {
 	if at := bytes.IndexByte(text[i:], '{'); at >= 0 && at < len(text)-i-2 && grouped(text[i+at:]) {
 		return rtf
 	}
-	if i == len(text) || text[i] != '{' && text[i] != '[' {
+	if text.At(i) != '{' && text.At(i) != '[' {
 		return prose
 	}
 	for i < len(text) && (text[i] <= ' ' || text[i] == '{' || text[i] == '[') {
 		i++
 	}
-	if i < len(text) && text[i] == '"' {
+	if text.At(i) == '"' {
 		return object
 	}
 	return prose
@@ -86,7 +88,7 @@ var heads = func() (t [256]uint8) {
 }()
 
 // marked tells whether text has markup or an encoded piece.
-func marked(text []byte) bool {
+func marked(text cut.Text) bool {
 	f := formatOf(text)
 	before, looked := uint8(2), 0 // the four bytes before; how far base64 was looked for
 	for i := 0; i < len(text); i += 8 {
@@ -130,7 +132,7 @@ func marked(text []byte) bool {
 }
 
 // markAt returns the markup at text[i].
-func markAt(text []byte, i int, f format) mark {
+func markAt(text cut.Text, i int, f format) mark {
 	switch text[i] {
 	case '<':
 		return tag(text[i:])
@@ -142,7 +144,7 @@ func markAt(text []byte, i int, f format) mark {
 		}
 		return escape(text[i:])
 	case '^':
-		if letterBefore(text, i) && letterBehind(text, i+1) {
+		if cut.InWord[text.At(i-1)] && cut.InWord[text.At(i+1)] {
 			return mark{n: 1, as: ' '}
 		}
 	case '*', '_':
@@ -151,7 +153,7 @@ func markAt(text []byte, i int, f format) mark {
 		if m := hexed(text, i, '%'); m.n > 0 {
 			return m
 		}
-		if bytes.HasPrefix(text[i:], []byte("%40")) && wordBefore(text, i) && letterBehind(text, i+3) {
+		if bytes.HasPrefix(text[i:], []byte("%40")) && wordBefore(text, i) && cut.InWord[text.At(i+3)] {
 			return mark{n: 3, as: '@'}
 		}
 	case '=':
@@ -191,26 +193,26 @@ var tagNames = func() map[string]bool {
 const longestTag = len("blockquote")
 
 // tag reads <name>, </name> or <name/>.
-func tag(text []byte) mark {
+func tag(text cut.Text) mark {
 	i := 1
-	closes := i < len(text) && text[i] == '/'
+	closes := text.At(i) == '/'
 	if closes {
 		i++
 	}
 	var name [longestTag]byte
 	n := 0
-	for ; i < len(text) && n < len(name) && wordByte(text[i]); i++ {
+	for ; n < len(name) && text.Alnum(i); i++ {
 		name[n] = text[i]
-		if letterByte(text[i]) {
+		if text.Letter(i) {
 			name[n] |= 0x20
 		}
 		n++
 	}
 	breaks, known := tagNames[string(name[:n])]
-	for i < len(text) && (text[i] == ' ' || text[i] == '/') {
+	for text.At(i) == ' ' || text.At(i) == '/' {
 		i++
 	}
-	if !known || i == len(text) || text[i] != '>' {
+	if !known || text.At(i) != '>' {
 		return mark{}
 	}
 	m := mark{n: i + 1, closes: closes}
@@ -275,11 +277,8 @@ func numbered(digits []byte, base int, n int) mark {
 }
 
 // escape reads \n, \t, \" and \u00e1 as exports of notes have them.
-func escape(text []byte) mark {
-	if len(text) < 2 {
-		return mark{}
-	}
-	switch text[1] {
+func escape(text cut.Text) mark {
+	switch text.At(1) {
 	case 'n', 'r':
 		return mark{n: 2, as: '\n'}
 	case 't':
@@ -319,11 +318,8 @@ const (
 
 // control reads a control word of RTF (specification 1.9.1): \'e1 and \u225? are
 // letters, \par, \line, \tab and cells are blanks, others nothing.
-func control(text []byte) mark {
-	if len(text) < 2 {
-		return mark{}
-	}
-	switch c := text[1]; {
+func control(text cut.Text) mark {
+	switch c := text.At(1); {
 	case c == '\'':
 		if len(text) >= 4 {
 			return numbered(text[2:4], 16, 4)
@@ -337,15 +333,15 @@ func control(text []byte) mark {
 		return mark{n: 2, as: rune(c)}
 	}
 	word := 1
-	for word < len(text) && word <= longestControl && letterByte(text[word]) {
+	for word <= longestControl && text.Letter(word) {
 		word++
 	}
 	end := word
-	if end < len(text) && text[end] == '-' {
+	if text.At(end) == '-' {
 		end++
 	}
 	digits := end
-	for end < len(text) && end-digits <= longestNumber && text[end]-'0' < 10 {
+	for end-digits <= longestNumber && text.Digit(end) {
 		end++
 	}
 	if end-digits > longestNumber {
@@ -358,7 +354,7 @@ func control(text []byte) mark {
 	if !known {
 		return mark{}
 	}
-	if end < len(text) && text[end] == ' ' {
+	if text.At(end) == ' ' {
 		end++
 	}
 	return mark{n: end, as: as}
@@ -366,27 +362,27 @@ func control(text []byte) mark {
 
 // fallback returns how many bytes behind \u225 stand for readers that know no
 // Unicode: a blank that ends the number, and \'e1 or a question mark. Any other sign stays: it might be a letter of a name.
-func fallback(text []byte) int {
+func fallback(text cut.Text) int {
 	n := 0
-	if len(text) > 0 && text[0] == ' ' {
+	if text.Blank(0) {
 		n++
 	}
-	switch rest := text[n:]; {
-	case len(rest) >= 4 && rest[0] == '\\' && rest[1] == '\'':
+	switch {
+	case len(text) >= n+4 && text[n] == '\\' && text[n+1] == '\'':
 		return n + 4
-	case len(rest) > 0 && rest[0] == '?':
+	case text.At(n) == '?':
 		return n + 1
 	}
 	return n
 }
 
 // stars reads ** and __ at the edge of a word: a fat or slanted one.
-func stars(text []byte, i int) mark {
+func stars(text cut.Text, i int) mark {
 	sign := text[i]
-	if i+1 >= len(text) || text[i+1] != sign || i > 0 && text[i-1] == sign || i+2 < len(text) && text[i+2] == sign {
+	if text.At(i+1) != sign || text.At(i-1) == sign || text.At(i+2) == sign {
 		return mark{}
 	}
-	before, behind := wordBefore(text, i), i+2 < len(text) && wordByte(text[i+2]) || letterBehind(text, i+2)
+	before, behind := wordBefore(text, i), text.Digit(i+2) || cut.InWord[text.At(i+2)]
 	if !before && !behind {
 		return mark{}
 	}
@@ -395,27 +391,12 @@ func stars(text []byte, i int) mark {
 
 // quote is a quotation mark of JSON: a blank before a value or a key, nothing
 // behind one.
-func quote(text []byte, i int) mark {
-	if i > 0 && (text[i-1] == ':' || text[i-1] == ',') {
+func quote(text cut.Text, i int) mark {
+	if text.At(i-1) == ':' || text.At(i-1) == ',' {
 		return mark{n: 1, as: ' '}
 	}
 	return mark{n: 1, closes: i > 0 && text[i-1] != ' '}
 }
 
-func letterByte(b byte) bool { return (b|0x20)-'a' < 26 }
-
-func wordByte(b byte) bool { return letterByte(b) || b-'0' < 10 }
-
-// letterBefore and letterBehind tell whether a letter stands there; all beyond
-// ASCII counts as one.
-func letterBefore(text []byte, i int) bool {
-	return i > 0 && (letterByte(text[i-1]) || text[i-1] >= utf8.RuneSelf)
-}
-
-func letterBehind(text []byte, i int) bool {
-	return i < len(text) && (letterByte(text[i]) || text[i] >= utf8.RuneSelf)
-}
-
-func wordBefore(text []byte, i int) bool {
-	return letterBefore(text, i) || i > 0 && text[i-1]-'0' < 10
-}
+// wordBefore tells whether a letter or digit ends at i; all beyond ASCII counts as one.
+func wordBefore(text cut.Text, i int) bool { return cut.InWord[text.At(i-1)] || text.Digit(i-1) }

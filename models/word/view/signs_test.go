@@ -3,6 +3,8 @@ package view
 import (
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/models/word/cut"
 )
 
 func TestPicture(t *testing.T) {
@@ -45,7 +47,7 @@ func TestSides(t *testing.T) {
 		for _, q := range []struct {
 			yes  bool
 			mark string
-		}{{letterBefore([]byte(text), i), "l"}, {letterBehind([]byte(text), i), "L"}, {wordBefore([]byte(text), i), "w"}} {
+		}{{cut.InWord[cut.Text(text).At(i-1)], "l"}, {cut.InWord[cut.Text(text).At(i)], "L"}, {wordBefore([]byte(text), i), "w"}} {
 			if q.yes {
 				got += q.mark
 			}

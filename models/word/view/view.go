@@ -25,6 +25,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -202,7 +203,7 @@ func (w *writer) unit(says string, n int) {
 func (w *writer) put(r rune, n int) {
 	inside := true // a run of letters and digits
 	switch {
-	case r < utf8.RuneSelf && (uint32(r)|0x20)-'a' < 26, uint32(r)-'0' < 10:
+	case r < utf8.RuneSelf && cut.IsAlnum(byte(r)):
 		w.latin = true
 	case !unicode.IsLetter(r):
 		w.look()
@@ -349,17 +350,11 @@ func plainOf(r rune) (plain rune, ligature string) {
 // digitOf returns the ASCII digit of a decimal digit. Unicode has those of a
 // script in a row, from nought.
 func digitOf(r rune) rune {
-	for _, t := range unicode.Nd.R16 {
-		if r >= rune(t.Lo) && r <= rune(t.Hi) {
-			return '0' + (r-rune(t.Lo))%10
-		}
+	n := rune(0)
+	for unicode.Is(unicode.Nd, r-1-n) {
+		n++
 	}
-	for _, t := range unicode.Nd.R32 {
-		if r >= rune(t.Lo) && r <= rune(t.Hi) {
-			return '0' + (r-rune(t.Lo))%10
-		}
-	}
-	return r
+	return '0' + n%10
 }
 
 // decomposed returns the ASCII letter, digit or sign that r is a form of.
