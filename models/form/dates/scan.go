@@ -64,13 +64,13 @@ func (p *Parser) cut(text []byte, i, j int) {
 // it is something that no date has.
 func (p *Parser) next(i int) (end int, ok bool) {
 	switch b := p.Text[i]; {
-	case b == ' ' || b == '\t' || b == '\n' || b == '\r':
+	case b == '\n' || b == '\r':
 		return i + 1, true
-	case b == 0xC2 && i+1 < len(p.Text) && p.Text[i+1] == 0xA0: // a blank that does not break
-		return i + 2, true
-	case b >= '0' && b <= '9':
+	case p.Space(i) > 0:
+		return i + p.Space(i), true
+	case cut.IsDigit(b):
 		return p.number(i), true
-	case b|0x20 >= 'a' && b|0x20 <= 'z':
+	case cut.IsLetter(b):
 		return p.word(i)
 	case signs[b]:
 		p.push(item{start: i, end: (i + 1), kinds: sign, value: int(b)})
@@ -97,7 +97,7 @@ func (p *Parser) number(i int) int {
 		p.push(item{start: i, end: end, kinds: clock})
 		return end
 	}
-	if w == 1 && j < len(p.Text) && p.Text[j] == '.' {
+	if w == 1 && p.At(j) == '.' {
 		if end := p.Digits(j + 1); end == j+4 {
 			if v := p.Value(i, j)*1000 + p.Value(j+1, end); isYear(v) {
 				p.push(item{start: i, end: end, kinds: number, value: v, dotted: true, sure: true})
@@ -155,14 +155,14 @@ func (p *Parser) piece(i, j int) {
 // clockAt returns the end of a time such as 10:30, 10:30:05 or T10:30, 0 if
 // none stands there.
 func (p *Parser) clockAt(i, j int) int {
-	if j-i > 2 || j >= len(p.Text) || p.Text[j] != ':' || p.Value(i, j) > 24 {
+	if j-i > 2 || p.At(j) != ':' || p.Value(i, j) > 24 {
 		return 0
 	}
 	end := p.Digits(j + 1)
 	if end != j+3 {
 		return 0
 	}
-	for end < len(p.Text) && (p.Text[end] == ':' || p.Text[end] == '.') && p.Digits(end+1) > end+1 {
+	for (p.At(end) == ':' || p.At(end) == '.') && p.Digit(end+1) {
 		end = p.Digits(end + 1)
 	}
 	return end

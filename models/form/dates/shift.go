@@ -214,12 +214,9 @@ func (p *Parser) numberLike(dst []byte, k int, v int) []byte {
 }
 
 func appendPadded(dst []byte, v int, width int) []byte {
-	var buf [4]byte
-	for i := width - 1; i >= 0; i-- {
-		buf[i] = '0' + byte(v%10)
-		v /= 10
-	}
-	return append(dst, buf[:width]...)
+	var room [4]byte
+	digits := strconv.AppendInt(room[:0], int64(v), 10)
+	return append(append(dst, "000"[:width-len(digits)]...), digits...)
 }
 
 // padded tells whether days and months are written with two digits where item

@@ -147,17 +147,7 @@ const maxParticles = 2
 // stands between word k and the next.
 func (f *Finder) near(k int) bool {
 	gap := f.text[f.words[k].end:f.words[k+1].start]
-	if len(gap) > 4 {
-		return false
-	}
-	for _, c := range gap {
-		switch c {
-		case ' ', '\t', ',', '.', '-', '\'', '_', '\n', '\r', 0xC2, 0xB7: // and the middle dot
-		default:
-			return false
-		}
-	}
-	return true
+	return len(gap) <= 4 && len(bytes.Trim(gap, " \t,.-'_\n\r·")) == 0
 }
 
 // mark classifies word i as strong or weak evidence for a name of the note's people.
@@ -286,20 +276,10 @@ func (f *Finder) named(i, last int) (start, end int, ok bool) {
 			initials++
 		}
 	}
-	if weaks > 1 || weaks == 1 && initials > 0 && f.joined(i, last) {
+	if weaks > 1 || weaks == 1 && slices.ContainsFunc(f.words[i:last+1], func(w word) bool { return w.mark == initial && w.dotted && w.capital }) {
 		return i, last, true
 	}
 	return i, last, weaks == 0 && initials > 1 && f.dottedInitials(i, last)
-}
-
-// joined tells whether an initial with a full stop stands in the run.
-func (f *Finder) joined(i, last int) bool {
-	for k := i; k <= last; k++ {
-		if f.words[k].mark == initial && f.words[k].dotted && f.words[k].capital {
-			return true
-		}
-	}
-	return false
 }
 
 // dottedInitials tells whether the run is J.G. or J. G. L., of one person and in
@@ -337,7 +317,7 @@ func (f *Finder) dottedInitials(i, last int) bool {
 // roleIn returns the role of the first person in a run.
 func (f *Finder) roleIn(i, last int) Role {
 	for k := i; k <= last; k++ {
-		if m := f.words[k].mark; m == strong || m == weak {
+		if f.words[k].mark >= weak {
 			return f.people[f.words[k].person].role
 		}
 	}

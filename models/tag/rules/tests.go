@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
@@ -86,11 +85,7 @@ var shapes = map[string]shape{
 func shapeOf(text []byte) (s shape) {
 	var letters, uppers, numbers, others int
 	firstUpper := false
-	for i := 0; i < len(text); {
-		r, n := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(text[i:])
-		}
+	for _, r := range string(text) {
 		switch {
 		case unicode.IsLetter(r):
 			if unicode.IsUpper(r) {
@@ -104,7 +99,6 @@ func shapeOf(text []byte) (s shape) {
 		default:
 			others++
 		}
-		i += n
 	}
 	set := func(on bool, bit shape) {
 		if on {
