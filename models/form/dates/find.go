@@ -30,15 +30,15 @@ type Finder struct {
 // openers may begin a date.
 const openers = number | month | season | first | numeral
 
-// Windows: as many items are read at once, and so many bytes before the first
-// one that may begin a date are looked at.
+// Sizes of the window in which dates are parsed: maxWindow items at once, and lookBack bytes before the first item that
+// may begin a date.
 const (
 	maxWindow = 110
 	lookBack  = 40
 	idle      = 5 // items without an opener behind which a window ends
 )
 
-// Find appends the dates of text, sorted by their ends.
+// Find appends the dates in text, sorted by their ends.
 func (f *Finder) Find(dst []Find, text []byte) []Find {
 	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, pipeline.Spanish, true, dst, -1, -1
 	for at := 0; at < len(text); {

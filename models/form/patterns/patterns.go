@@ -30,17 +30,15 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Version changes whenever Find may give another answer. Models whose
-// features include matches keep it and refuse one that is not Near.
+// Version changes whenever Find may return other matches. A model with matches among its features stores the version,
+// and is refused with another version unless Near.
 const Version = "patterns-9"
 
-// Near tells whether a tagger that was trained with the matches of version may
-// look at those of this one: where both find something they say the same.
-// patterns-4 knew no values behind far cues (of 31,280 labelled notes 7 have
-// another match); up to patterns-5 "año" was of a date, and a range one date;
-// patterns-6 knew fewer cues of foreign documents and forms of high ages; patterns-7 had
-// other scores of telephones, Spanish accounts with wrong check digits, and no words of
-// Basque and Galician; patterns-8 had other hints of dates at 28 places of 111,000 notes.
+// Near reports whether a tagger trained with the matches of version may use those of this version: at places where both
+// find something they must agree. patterns-4 knew no values after far cues (7 of 31,280 labelled notes have another
+// match); up to patterns-5 "año" was part of a date, and a range was one date; patterns-6 knew fewer cues of foreign
+// documents and forms of high ages; patterns-7 had other scores for telephones and for Spanish accounts with wrong
+// check digits, and no Basque and Galician words; patterns-8 had other hints of dates at 22 places of 111,000 notes.
 func Near(version string) bool {
 	return slices.Contains([]string{Version, "patterns-4", "patterns-5", "patterns-6", "patterns-7", "patterns-8"}, version)
 }

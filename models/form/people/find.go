@@ -216,8 +216,8 @@ func (f *Finder) markExact(i int, form []byte, short bool) bool {
 	})
 }
 
-// leastEdited is how many letters a word has at least in which an edit is
-// allowed: of shorter ones too many are one edit apart.
+// leastEdited is the least length of a word in which a typing error is allowed, because too many shorter words differ
+// by one edit.
 const leastEdited = 5
 
 // markEdited looks for a name one edit from the word, which must be neither short

@@ -151,7 +151,7 @@ func (t Text) Apostrophe(i int) int {
 	return 0
 }
 
-// MaxWord is how many bytes of a word are read at most.
+// MaxWord is the number of bytes up to which a word is read.
 const MaxWord = 48
 
 // WordEnd returns the end of the word that begins at i, or i if no word does. plain reports whether all its letters are
