@@ -163,6 +163,7 @@ type Batch struct {
 	Seq   int     // number of the batch in its unit, from 0
 	First int64   // row of note 0 in the input file
 	Rows  []int64 // row of each note, if they leave in another order than they came; otherwise they follow each other from First
+	Keyed []int64 // numbers by which the key calls these in the output, rising; none: their rows are them
 
 	// read
 	ID     Bytes    // row id as it may be written out; the only field that may be logged
@@ -295,7 +296,7 @@ func (b *Batch) AppendRead(from *Batch, i int) {
 // AppendTagged appends note i of another batch with the columns that training needs: tokens, tags, confidence, language
 // and choice, and its row as column RowColumn.
 func (b *Batch) AppendTagged(from *Batch, i int) {
-	row := uint64(from.First + int64(i))
+	row := uint64(from.Number(i))
 	if rows := from.ExtraNamed(RowColumn); rows != nil && rows.Kind == Int64Column {
 		row = rows.Fixed[i]
 	}
@@ -317,7 +318,7 @@ func (b *Batch) AppendTagged(from *Batch, i int) {
 
 // Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() {
-	b.Seq, b.First, b.Rows = 0, 0, b.Rows[:0]
+	b.Seq, b.First, b.Rows, b.Keyed = 0, 0, b.Rows[:0], b.Keyed[:0]
 	b.ID.Reset()
 	b.Text.Reset()
 	for i := range b.Extra {
@@ -354,6 +355,14 @@ func (b *Batch) Reset() {
 func (b *Batch) Row(i int) int64 {
 	if len(b.Rows) > 0 {
 		return b.Rows[i]
+	}
+	return b.First + int64(i)
+}
+
+// Number returns what note i is called by in the parts of its unit: the column row.
+func (b *Batch) Number(i int) int64 {
+	if len(b.Keyed) > 0 {
+		return b.Keyed[i]
 	}
 	return b.First + int64(i)
 }

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -198,20 +199,21 @@ func (j *diskJob) forgets(input string) bool {
 	return false
 }
 
-// sink writes ids, one a line.
+// sink writes ids, one a line; those of masked notes once more, for the last step to mix.
 type diskSink struct {
-	masked, quarantine *commit.Part
-	counts             commit.Counts
+	masked, staged, quarantine *commit.Part
+	counts                     commit.Counts
 }
 
 func diskNewSink(parts *commit.Parts, config byte) (*diskSink, error) {
 	masked, err1 := parts.Create("masked", ".parquet", false)
-	quarantine, err2 := parts.Create("quarantine", ".parquet", true)
-	if err := errors.Join(err1, err2); err != nil {
+	staged, err2 := parts.Create("staged", ".parquet", true)
+	quarantine, err3 := parts.Create("quarantine", ".parquet", true)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
 	_, err := fmt.Fprintf(masked, "configuration %d\n", config)
-	return &diskSink{masked: masked, quarantine: quarantine}, err
+	return &diskSink{masked: masked, staged: staged, quarantine: quarantine}, err
 }
 
 func (s *diskSink) Put(b *pipeline.Batch) error {
@@ -225,14 +227,16 @@ func (s *diskSink) Put(b *pipeline.Batch) error {
 
 func (s *diskSink) note(id string, quarantined bool) error {
 	s.counts.Rows++
-	to := s.masked
 	if quarantined {
-		to = s.quarantine
 		s.counts.Quarantined++
 		s.counts.Reasons = map[string]int64{pipeline.NullID.String(): s.counts.Quarantined}
-	} else {
-		s.counts.Masked++
+		return diskPut(s.quarantine, id)
 	}
+	s.counts.Masked++
+	return errors.Join(diskPut(s.masked, id), diskPut(s.staged, id))
+}
+
+func diskPut(to *commit.Part, id string) error {
 	to.Rows++
 	to.Digest = fmt.Sprintf("%08x", crc32.Update(diskDigest(to), crc32.IEEETable, []byte(id)))
 	_, err := fmt.Fprintf(to, "%s\n", id)
@@ -263,8 +267,58 @@ func diskVerify(_ string, r io.ReaderAt, size int64) (rows int64, digest string,
 	return rows, digest, nil
 }
 
-// finish writes a report into each tree, out of what the units wrote.
+// diskMix makes one public part of what the units have staged, in the order of the ids, by way of a part that passes.
+func diskMix(f *commit.Final) error {
+	var ids []string
+	passing, err := f.Create("passing", "passing/part.parquet", true)
+	if err != nil {
+		return err
+	}
+	for _, s := range append(f.Staged("staged"), f.Passed(passing)) {
+		if s.Kind == "passing" {
+			if err := f.Settle(passing); err != nil {
+				return err
+			}
+			ids = nil // they are in it
+		}
+		file, err := s.Open()
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		for id := range strings.Lines(string(data)) {
+			ids = append(ids, strings.TrimSuffix(id, "\n"))
+			if s.Kind != "passing" {
+				if err := diskPut(passing, ids[len(ids)-1]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	slices.Sort(ids)
+	if err := f.Drop(passing); err != nil {
+		return err
+	}
+	mixed, err := f.Create("mixed", "mixed/part-00000-"+commit.DigestHere+".parquet", false)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := diskPut(mixed, id); err != nil {
+			return err
+		}
+	}
+	return f.Settle(mixed)
+}
+
+// finish writes a report into each tree, out of what the units wrote, and mixes.
 func diskFinish(_ context.Context, f *commit.Final) error {
+	if err := diskMix(f); err != nil {
+		return err
+	}
 	notes := 0
 	for _, u := range f.Manifest.Units {
 		for _, p := range u.Parts {
@@ -331,7 +385,9 @@ func diskUnsound(d *memoryDisk, parts map[string]string, damaged string) string 
 		files[damaged] = parts[damaged]
 	}
 	for name, data := range files {
-		if want, known := parts[name]; strings.Contains(name, "/part-") && !strings.Contains(name, "/_runs/") && (!known || data != want) {
+		want, known := parts[name]
+		known = known || strings.Contains(name, "/mixed/") && strings.Contains(name, diskSum(data)[:16]) // of months that came in any order
+		if strings.Contains(name, "/part-") && !strings.Contains(name, "/_runs/") && (!known || want != "" && data != want) {
 			return name + " has its name and is not what was verified"
 		}
 	}

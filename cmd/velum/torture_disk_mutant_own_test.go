@@ -27,6 +27,10 @@ var diskRedundant = map[string]string{
 	"syncdir out.private after rename out.private/_SUCCESS":               "the same",
 	"syncdir out after remove out/masked":                                 "the root is synced once more at the end",
 	"syncdir out.private after remove out.private/quarantine":             "the same",
+	"syncdir out after mkdir out/mixed":                                   "the root is synced once more before the manifest",
+	"syncdir out after remove out/mixed":                                  "the root is synced once more at the end",
+	"syncdir out.private after mkdir out.private/staged":                  "the root is synced when the folder of the quarantine is made",
+	"syncdir out.private after remove out.private/staged":                 "the root is synced once more at the end",
 	"syncdir out after lock out/.lock":                                    "a lock whose name is lost with the power has no holder any more",
 	"syncdir out.private after lock out.private/.lock":                    "the same",
 	"syncdir out.private after rename out.private/_inputs":                "the root is synced once more before the manifest",
@@ -103,7 +107,7 @@ func TestPlantedBugs(t *testing.T) {
 		bug := func(op diskOp) bool {
 			return diskStep(op) == folder || strings.HasPrefix(diskStep(op), folder+" after ")
 		}
-		if diskCaught(diskPower, bug) < 0 {
+		if diskCaught(diskPower, bug) < 0 && diskCaught(diskGrow, bug) < 0 {
 			t.Errorf("nobody misses any %q", folder)
 		}
 	}

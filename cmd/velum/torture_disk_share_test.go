@@ -133,11 +133,11 @@ func (s *diskSharing) lose() error {
 	return nil
 }
 
-// complete checks that each note of each file is in one part, and no other note is.
+// complete checks that each note of each file is in one part, beside those that are staged and mixed, and no other note is.
 func (s *diskSharing) complete(files map[string]string) error {
 	notes := map[string]int{}
 	for name, data := range files {
-		if !strings.Contains(name, "/part-") {
+		if !strings.Contains(name, "/part-") || strings.Contains(name, "/staged/") || strings.Contains(name, "/mixed/") {
 			continue
 		}
 		for line := range strings.Lines(data) {
@@ -199,7 +199,7 @@ func diskRemain(parts *commit.Parts, of *commit.UnitRecord, open func(commit.Par
 		}
 		for line := range strings.Lines(string(data)) {
 			var id, row int64
-			if _, err := fmt.Sscanf(line, "note %d %d", &id, &row); err != nil || !stays(row) {
+			if _, err := fmt.Sscanf(line, "note %d %d", &id, &row); err != nil || p.Kind == "staged" || !stays(row) {
 				continue
 			}
 			if err := s.note(strings.TrimSuffix(line, "\n"), p.Kind == "quarantine"); err != nil {

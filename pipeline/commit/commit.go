@@ -100,11 +100,53 @@ func (f *Final) Keep(p PartRecord) (bool, error) {
 
 // Open opens a part that a unit has written.
 func (f *Final) Open(p PartRecord) (durable.File, error) {
-	file, err := f.out.FS.OpenFile(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
+	return f.open(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)))
+}
+
+func (f *Final) open(name string) (durable.File, error) {
+	file, err := f.out.FS.OpenFile(name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	return f.disk.Watch(file), nil
+}
+
+// Staged is a part of the private tree of which the last step makes public parts.
+type Staged struct {
+	PartRecord
+	Open func() (durable.File, error)
+}
+
+// Staged returns the private parts of a kind: those of units, and those that the last step has kept or settled.
+func (f *Final) Staged(kind string) (all []Staged) {
+	add := func(parts []PartRecord) {
+		for _, p := range parts {
+			if p.Kind == kind && p.Private {
+				all = append(all, Staged{p, func() (durable.File, error) { return f.Open(p) }})
+			}
+		}
+	}
+	for i := range f.Manifest.Units {
+		add(f.Manifest.Units[i].Parts)
+	}
+	add(f.kept)
+	for _, p := range f.parts.parts {
+		if p.Kind == kind && p.Private {
+			all = append(all, f.Passed(p))
+		}
+	}
+	return all
+}
+
+// Passed is a part of the last step that is settled and has no name yet.
+func (f *Final) Passed(p *Part) Staged {
+	return Staged{p.record(), func() (durable.File, error) { return f.open(p.tmp) }}
+}
+
+// Drop takes back a part that was only passing.
+func (f *Final) Drop(p *Part) error {
+	f.parts.parts = slices.DeleteFunc(f.parts.parts, func(q *Part) bool { return p == q })
+	return durable.RemoveIfThere(f.out.FS, p.tmp)
 }
 
 // Read returns the content of a part that a unit has written, after checking it. The error is a *durable.IntegrityError

@@ -116,7 +116,7 @@ func (s *testSink) Put(b *pipeline.Batch) error {
 		} else {
 			to = s.quarantine
 			s.counts.Quarantined++
-			s.counts.Reasons = addCounts(s.counts.Reasons, map[string]int64{r.String(): 1})
+			s.counts.Reasons.Add(map[string]int64{r.String(): 1})
 		}
 		to.Rows++
 		if _, err := fmt.Fprintf(to, "%s\n", b.ID.At(i)); err != nil {

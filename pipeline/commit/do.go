@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
@@ -124,10 +123,7 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 	}
 	name := r.plan.Name(u)
 	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: r.share + name,
-		at: func(kind, ext string) string { return path.Join(kind, "part"+ext) },
-		named: func(part *Part) string {
-			return u.names.part(part.Kind, part.Private, part.sum.Sum(nil)) + path.Ext(part.name)
-		},
+		at: u.names.part,
 	}
 	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
 	var err error

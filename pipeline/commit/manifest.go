@@ -172,9 +172,12 @@ func readManifest(d durable.FS, dir string) (*Manifest, error) {
 func (m *Manifest) public() *Manifest {
 	h := *m
 	h.Counts = m.Counts.public()
-	h.Units = make([]UnitRecord, len(m.Units))
-	for i, u := range m.Units {
-		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: ofTree(u.Parts, false)}
+	h.Units = []UnitRecord{}
+	for _, u := range m.Units {
+		// How many notes a file has is nobody's business where its parts say nothing of it.
+		if parts := ofTree(u.Parts, false); len(parts) > 0 || u.Damage != "" {
+			h.Units = append(h.Units, UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: parts})
+		}
 	}
 	h.BadInputs = []BadInput{}
 	for _, b := range Faults(m.BadInputs) {
@@ -189,7 +192,7 @@ func (c *Counts) public() Counts {
 	open := Counts{Rows: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined}
 	for name, n := range c.Tally {
 		if name == spanNotes || strings.HasPrefix(name, categoryTally) {
-			open.Tally = addCounts(open.Tally, map[string]int64{name: n})
+			open.Tally.Add(map[string]int64{name: n})
 		}
 	}
 	return open
@@ -246,6 +249,8 @@ func committed(public, private *Manifest) *Manifest {
 	for _, p := range private.Files {
 		if p.Private || listed[p.Path] == p.SHA256 {
 			whole.Files = append(whole.Files, p)
+		} else {
+			whole.LastStep = "another run's" // so that it is done again
 		}
 	}
 	return &whole

@@ -223,7 +223,7 @@ func halve(parts *Parts, of *UnitRecord, open func(PartRecord) (durable.File, er
 				c.Rows++
 				if p.Private {
 					c.Quarantined++
-					c.Reasons = addCounts(c.Reasons, map[string]int64{"null_id": 1})
+					c.Reasons.Add(map[string]int64{"null_id": 1})
 				} else {
 					c.Masked++
 				}

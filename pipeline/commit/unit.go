@@ -171,16 +171,20 @@ func (p *Plan) label(u *Unit) label {
 	return l
 }
 
-// part returns the path of a part of a unit, without its extension.
-func (l *label) part(kind string, private bool, sum []byte) string {
+// part returns the path of a part of a unit.
+func (l *label) part(kind, ext string, private bool) string {
+	stem := l.Public
 	if private {
-		return path.Join(kind, fmt.Sprintf("%s-%x", l.Private, sum[:4]))
+		stem = l.Private
 	}
-	return path.Join(kind, fmt.Sprintf("%s-%x", l.Public, sum[:8]))
+	return path.Join(kind, stem+"-"+DigestHere+ext)
 }
 
-// Mark returns a hash that distinguishes the input file of a unit from the others by its path below the archive; it
-// does not depend on the content.
+// DigestHere stands in the path of a part for a digest of what it says, which is known when it is whole. No file has it in its name.
+const DigestHere = "\x00"
+
+// Mark tells the input file of a unit from those of other paths below the
+// archive, without a word of its content.
 func (u *Unit) Mark() [8]byte {
 	of := fmt.Appendf(nil, "%q %d", u.source(), u.Copy)
 	for i := range u.Members {
@@ -205,11 +209,11 @@ type UnitSink interface {
 
 // Counts counts notes by their outcome. Rows = Masked + Quarantined, always.
 type Counts struct {
-	Rows        int64            `json:"rows"`
-	Masked      int64            `json:"masked"`
-	Quarantined int64            `json:"quarantined"`
-	Reasons     map[string]int64 `json:"reasons,omitempty"` // quarantined notes by reason
-	Tally       tally.Counts     `json:"tally,omitempty"`   // whatever else the sink counts, such as spans by category
+	Rows        int64        `json:"rows"`
+	Masked      int64        `json:"masked"`
+	Quarantined int64        `json:"quarantined"`
+	Reasons     tally.Counts `json:"reasons,omitempty"` // quarantined notes by reason
+	Tally       tally.Counts `json:"tally,omitempty"`   // whatever else the sink counts: spans by category and the like
 }
 
 // Add adds the counts of d to c.
@@ -217,18 +221,8 @@ func (c *Counts) Add(d Counts) {
 	c.Rows += d.Rows
 	c.Masked += d.Masked
 	c.Quarantined += d.Quarantined
-	c.Reasons = addCounts(c.Reasons, d.Reasons)
+	c.Reasons.Add(d.Reasons)
 	c.Tally.Add(d.Tally)
-}
-
-func addCounts(to, from map[string]int64) map[string]int64 {
-	if to == nil && len(from) > 0 {
-		to = make(map[string]int64)
-	}
-	for name, n := range from {
-		to[name] += n
-	}
-	return to
 }
 
 // conserved checks that no note got lost or came twice.
@@ -309,15 +303,13 @@ type Parts struct {
 	made  *durable.Folders
 	tmp   func(private bool) string // folder of temporary files
 	stem  string                    // of temporary names
-	at    func(kind, ext string) string
+	at    func(kind, ext string, private bool) string
 	parts []*Part
-
-	named func(*Part) string // path of a part that is whole; nil: the one that it was made with
 }
 
 // Create creates the unit's part of a kind, in the private tree if private is set.
 func (p *Parts) Create(kind, ext string, private bool) (*Part, error) {
-	return p.create(kind, p.at(kind, ext), private)
+	return p.create(kind, p.at(kind, ext, private), private)
 }
 
 func (p *Parts) create(kind, name string, private bool) (*Part, error) {
@@ -361,13 +353,12 @@ func (p *Parts) commit(verify verifier) ([]PartRecord, error) {
 		if err := p.settle(part, verify); err != nil {
 			return nil, err
 		}
-		if p.named != nil {
-			part.name = p.named(part)
+		digits := 8
+		if part.Private {
+			digits = 4
 		}
-		records = append(records, PartRecord{
-			Kind: part.Kind, Path: part.name, Private: part.Private, Rows: part.Rows,
-			Bytes: part.size, SHA256: hex.EncodeToString(part.sum.Sum(nil)), Digest: part.Digest,
-		})
+		part.name = strings.Replace(part.name, DigestHere, hex.EncodeToString(part.sum.Sum(nil)[:digits]), 1)
+		records = append(records, part.record())
 	}
 	for _, part := range p.parts {
 		to := filepath.Join(part.root, filepath.FromSlash(part.name))
@@ -383,6 +374,11 @@ func (p *Parts) commit(verify verifier) ([]PartRecord, error) {
 	}
 	p.parts = nil
 	return records, nil
+}
+
+// record describes a part that is whole.
+func (p *Part) record() PartRecord {
+	return PartRecord{Kind: p.Kind, Path: p.name, Private: p.Private, Rows: p.Rows, Bytes: p.size, SHA256: hex.EncodeToString(p.sum.Sum(nil)), Digest: p.Digest}
 }
 
 // settle syncs, closes and re-reads a part that is open still.

@@ -1,8 +1,6 @@
 package write
 
 import (
-	"bufio"
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -22,8 +20,7 @@ type Notes struct {
 	path  string
 	rows  int  // of a row group
 	spans bool // are written
-	file  *temp
-	out   *bufio.Writer
+	file  *lineFile
 	table *table // nil before the first batch
 	extra int    // columns of it
 	index offset.Index
@@ -95,12 +92,10 @@ func (w *Notes) open(extra []pipeline.Column) (err error) {
 	if w.spans {
 		columns = append(columns, column{name: "spans"})
 	}
-	if w.file, err = newTemp(filepath.Clean(w.path), w.o.Mode); err != nil {
-		return err
+	if w.file, err = newLineFile(filepath.Clean(w.path), w.o.Mode); err == nil {
+		w.table = newTable(w.file, columns, w.rows)
 	}
-	w.out = bufio.NewWriterSize(w.file, 1<<16)
-	w.table = newTable(w.out, columns, w.rows)
-	return nil
+	return err
 }
 
 // Close finishes the file and renames it to its final name.
@@ -110,23 +105,19 @@ func (w *Notes) Close() error {
 			return err
 		}
 	}
-	if w.file == nil {
+	if w.file.done {
 		return nil
 	}
-	_, err := w.table.close()
-	if err = errors.Join(err, w.out.Flush()); err != nil {
-		w.Abort()
+	if _, err := w.table.close(); err != nil {
+		w.file.Abort()
 		return err
 	}
-	file := w.file
-	w.file = nil
-	return file.commit()
+	return w.file.Close()
 }
 
 // Abort removes the unfinished file.
 func (w *Notes) Abort() {
 	if w.file != nil {
-		w.file.discard()
-		w.file = nil
+		w.file.Abort()
 	}
 }

@@ -47,8 +47,8 @@ type UnitOptions struct {
 
 	Heard   pipeline.Languages // languages the model was trained on: notes in others are counted
 	Centers bool               // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
-	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not moved
-	Mixed   bool               // notes come in another order than in their file
+	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not
+	Mixed   bool               // notes come in the order of Batch.Keyed, and what is public of them waits in the private tree for Mix
 }
 
 // A Shortlist selects the chosen notes of a unit that are stored with their words.
@@ -216,7 +216,7 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.masked, err = u.begin("masked", columns, false); err != nil {
+	if u.masked, err = u.begin("masked", columns, o.Mixed); err != nil {
 		return nil, err
 	}
 	if len(o.Quasi) > 0 {
@@ -307,10 +307,13 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 		return nil, err
 	}
 	var metadata []string
-	if u.o.Dates != "" && !private {
-		metadata = []string{datesKey, u.o.Dates}
+	rowGroup := u.o.RowGroup
+	if kind == "masked" || kind == "spans" {
+		if metadata = []string{datesKey, u.o.Dates}; u.o.Mixed {
+			rowGroup = StagedRows
+		}
 	}
-	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), u.o.RowGroup, metadata...), file}, nil
+	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), rowGroup, metadata...), file}, nil
 }
 
 // Put implements pipeline.Sink.
@@ -345,17 +348,22 @@ func (u *Unit) check(b *pipeline.Batch) error {
 			b.Seq, n, b.ID.Len(), len(b.Reason), b.Spans.Len(), b.Masked.Len(), b.Places.Len())
 	}
 	for k, want := range u.o.Pass {
-		u.extra[k] = nil
-		for i := range b.Extra {
-			if b.Extra[i].Name == want.Name && b.Extra[i].Type == want.Type {
-				u.extra[k] = &b.Extra[i]
-			}
-		}
-		if u.extra[k] == nil || u.extra[k].Kind != want.Kind {
-			return fmt.Errorf("pass-through column %q is not in the batch as it was announced", want.Name)
+		var err error
+		if u.extra[k], err = announced(b, &want); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// announced is the column of a batch that is another one's twin.
+func announced(b *pipeline.Batch, want *pipeline.Column) (*pipeline.Column, error) {
+	for i := range b.Extra {
+		if c := &b.Extra[i]; c.Name == want.Name && c.Type == want.Type && c.Kind == want.Kind {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("pass-through column %q is not in the batch as it was announced", want.Name)
 }
 
 // chunks calls put for every picked note, in chunks that fit the table.
@@ -385,7 +393,7 @@ func (u *Unit) putMasked(b *pipeline.Batch) error {
 	t := u.masked
 	return t.chunks(u.pick, func(i int) {
 		t.columns[maskedID].bytes(b.ID.At(i))
-		t.columns[maskedRow].int64(b.First + int64(i))
+		t.columns[maskedRow].int64(b.Number(i))
 		t.columns[maskedText].bytes(b.Masked.At(i))
 		t.columns[maskedModel].bytes(model)
 		u.countSpans(b.Spans.At(i))
@@ -433,7 +441,7 @@ func (u *Unit) putNotes(b *pipeline.Batch) error {
 	return t.chunks(u.pick, func(i int) {
 		conf, language := valueAt(b.Conf, i, 1), valueAt(b.Language, i, pipeline.UnknownLanguage)
 		t.columns[noteID].bytes(b.ID.At(i))
-		t.columns[noteRow].int64(b.First + int64(i))
+		t.columns[noteRow].int64(b.Number(i))
 		if u.source != none {
 			t.columns[u.source].int64(b.Row(i))
 		}
@@ -475,7 +483,7 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 				return err
 			}
 		}
-		if err := u.original.putSpans(b, i, b.First+int64(i), b.Text.At(i), b.Spans.At(i), u.original.foundBy); err != nil {
+		if err := u.original.putSpans(b, i, b.Number(i), b.Text.At(i), b.Spans.At(i), u.original.foundBy); err != nil {
 			return err
 		}
 	}
@@ -511,7 +519,7 @@ func (u *Unit) putRare(b *pipeline.Batch) (err error) {
 		u.values = patients.AppendText(u.values[:0], i)
 		person := xxh3.Hash(patientid.Key(u.values))
 		if len(u.values) == 0 {
-			person = xxh3.HashSeed(b.ID.At(i), uint64(b.First)+uint64(i))
+			person = xxh3.HashSeed(b.ID.At(i), uint64(b.Row(i)))
 		}
 		err := u.rare.putSpans(b, i, b.Row(i), text, found, func(s pipeline.Span) {
 			c[placeScore].float(s.Score)
@@ -547,11 +555,11 @@ func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
 		return nil
 	}
 	if u.spans == nil {
-		if u.spans, err = u.begin("spans", originalColumns[:placeScore], false); err != nil {
+		if u.spans, err = u.begin("spans", originalColumns[:placeScore], u.o.Mixed); err != nil {
 			return err
 		}
 	}
-	return u.spans.putSpans(b, i, b.First+int64(i), b.Masked.At(i), places, nil)
+	return u.spans.putSpans(b, i, b.Number(i), b.Masked.At(i), places, nil)
 }
 
 // foundBy writes who found a span, and how sure.

@@ -35,11 +35,7 @@ func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecor
 			if (p.Kind == "summary") != summary {
 				continue
 			}
-			file, err := open(p)
-			if err != nil {
-				return commit.Counts{}, err
-			}
-			if err := errors.Join(r.part(p, file), file.Close()); err != nil {
+			if err := r.part(commit.Staged{PartRecord: p, Open: func() (durable.File, error) { return open(p) }}); err != nil {
 				return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
 			}
 		}
@@ -69,9 +65,13 @@ type remaining struct {
 const goes = -1
 
 // sum reads the summary of all notes.
-func (r *remaining) sum(file io.Reader) error {
-	data, err := io.ReadAll(file)
+func (r *remaining) sum(p commit.Staged) error {
+	file, err := p.Open()
 	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(file)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	s, err := ParseSummary(data)
@@ -112,51 +112,36 @@ func (r *remaining) summarize(list Remaining) (err error) {
 }
 
 // part writes the rest of a part.
-func (r *remaining) part(p commit.PartRecord, file durable.File) error {
+func (r *remaining) part(p commit.Staged) (err error) {
 	if p.Kind == "summary" {
-		return r.sum(file)
+		return r.sum(p)
 	}
-	f, err := parquet.OpenFile(file, p.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return errors.New("the footer does not read")
-	}
-	columns, err := columnsOf(f.Metadata())
+	from, err := openPart(p)
 	if err != nil {
 		return err
 	}
-	c := rowCopier{remaining: r, kind: p.Kind, at: map[string]int{}}
-	for i, leaf := range f.Schema().Columns() {
+	defer func() { err = errors.Join(err, from.file.Close()) }()
+	c := rowCopier{remaining: r, from: from, kind: p.Kind, at: map[string]int{}}
+	for i, leaf := range from.footer.Schema().Columns() {
 		if len(leaf) == 1 {
 			c.at[leaf[0]] = i
 		}
 	}
-	if _, there := c.at["row"]; !there {
+	if from.called == none {
 		return errors.New("has no column of rows")
 	}
-	c.begin = func() (*part, error) {
-		to, err := r.parts.Create(p.Kind, ".parquet", p.Private)
-		if err != nil {
-			return nil, err
-		}
-		var metadata []string
-		for _, pair := range f.Metadata().KeyValueMetadata {
-			metadata = append(metadata, pair.Key, pair.Value)
-		}
-		return &part{newTable(to, columns, 0, metadata...), to}, nil
-	}
 	if p.Kind == "masked" || p.Kind == "notes" { // which are there even if they are empty
-		if c.to, err = c.begin(); err != nil {
+		if err := c.begin(); err != nil {
 			return err
 		}
 	}
-	for _, g := range f.RowGroups() {
-		rows := g.Rows()
-		if err := errors.Join(c.copy(rows), rows.Close()); err != nil {
-			return err
+	for err = from.next(nil); err == nil && from.row != nil; {
+		if err = c.row(from.row); err == nil {
+			err = from.next(c.to)
 		}
 	}
-	if c.to == nil {
-		return nil
+	if err != nil || c.to == nil {
+		return err
 	}
 	return c.to.end()
 }
@@ -193,40 +178,21 @@ type rowCopier struct {
 	*remaining
 	kind   string
 	at     map[string]int // leaves that are a column of their own, by name
-	begin  func() (*part, error)
+	from   *partReader
 	to     *part // nil: nothing has stayed yet
 	placed int32 // rows that have stayed
 }
 
-func (c *rowCopier) copy(rows parquet.Rows) error {
-	buffer := make([]parquet.Row, chunkRows)
-	for {
-		room := len(buffer)
-		if c.to != nil {
-			room = c.to.room()
-		}
-		n, err := rows.ReadRows(buffer[:room])
-		for _, row := range buffer[:n] {
-			if err := c.row(row); err != nil {
-				return err
-			}
-		}
-		if c.to != nil {
-			if err := c.to.table.rest(); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return errors.New("does not read")
-		}
+func (c *rowCopier) begin() error {
+	file, err := c.parts.Create(c.kind, ".parquet", c.from.of.Private)
+	if err == nil {
+		c.to, err = c.from.again(file, 0)
 	}
+	return err
 }
 
-func (c *rowCopier) row(row parquet.Row) (err error) {
-	number := c.value(row, "row").Int64()
+func (c *rowCopier) row(row parquet.Row) error {
+	number := c.from.number
 	stays := c.stays(number)
 	if c.kind == "candidates" {
 		place := int32(goes)
@@ -260,14 +226,11 @@ func (c *rowCopier) row(row parquet.Row) (err error) {
 		c.done.Reasons[c.text(row, "reason")]++
 	}
 	if c.to == nil {
-		if c.to, err = c.begin(); err != nil {
+		if err := c.begin(); err != nil {
 			return err
 		}
 	}
-	for _, v := range row {
-		c.to.columns[v.Column()].push(v, 4+len(v.Bytes()))
-	}
-	return nil
+	return c.to.take(row)
 }
 
 // value is that of a column that has one a row.

@@ -184,7 +184,7 @@ func pageRoom(columns []column, rows int) int {
 	room := pageBytes + pageBytes/4
 	for _, c := range columns {
 		switch {
-		case c.shape != nil:
+		case c.shape != nil && !c.shape.node.Required():
 			return 4 * pageBytes
 		case c.optional:
 			room = min(pageBytes+pageBytes/4+5*rows, 4*pageBytes)
@@ -278,6 +278,15 @@ func (c *tableColumn) push(v parquet.Value, size int) {
 	}
 	c.page += size
 	c.values = append(c.values, v)
+}
+
+// take appends a value that was read, with its levels.
+func (c *tableColumn) take(v parquet.Value) {
+	size := 8
+	if v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
+		size = 4 + len(v.ByteArray())
+	}
+	c.push(v, size)
 }
 
 // close ends the file and returns the digest of its rows.

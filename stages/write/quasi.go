@@ -149,13 +149,9 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 			}
 			continue
 		}
-		for i := range b.Extra {
-			if c := &b.Extra[i]; c.Name == q.Column.Name && c.Type == q.Column.Type && c.Kind == q.Column.Kind {
-				from[k] = c
-			}
-		}
-		if from[k] == nil {
-			return fmt.Errorf("column %q is not in the batch as it was announced", q.Column.Name)
+		var err error
+		if from[k], err = announced(b, q.Column); err != nil {
+			return err
 		}
 	}
 	patients := b.ExtraNamed(u.o.Patients)
@@ -163,7 +159,7 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 	t := u.quasi
 	return t.chunks(u.pick, func(i int) {
 		t.columns[quasiID].bytes(b.ID.At(i))
-		t.columns[quasiRow].int64(b.First + int64(i))
+		t.columns[quasiRow].int64(b.Number(i))
 		start := len(u.texts)
 		if u.texts = patients.AppendText(u.texts, i); len(u.texts) > start {
 			u.texts = binary.LittleEndian.AppendUint64(u.texts[:start], xxh3.Hash(patientid.Key(u.texts[start:])))

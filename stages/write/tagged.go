@@ -86,7 +86,7 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	c := w.columns
 	w.words = w.words[:0]
 	return w.chunks(pick, func(i int) {
-		row := b.First + int64(i)
+		row := b.Number(i)
 		if rows != nil {
 			row = int64(rows.Fixed[i])
 		}

@@ -1,9 +1,13 @@
 package archive
 
 import (
+	"cmp"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
 	"errors"
 	"io"
-	"math/rand/v2"
+	"slices"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -23,9 +27,10 @@ func (a *Archive) OpenMixed(u *commit.Unit) (UnitSource, error) {
 	if err != nil || !a.Mixes(u) {
 		return src, err
 	}
-	var seed [32]byte
-	copy(seed[:], a.o.Key.Derive("order of "+a.Mark(u)))
-	m := &mixed{UnitSource: src, a: a, first: u.First, rng: rand.New(rand.NewChaCha8(seed))}
+	m := &mixed{UnitSource: src, a: a, first: u.First}
+	if m.block, err = aes.NewCipher(a.o.Key.Derive("order of " + a.Mark(u))); err != nil {
+		panic(err) // only for lengths that no key of Derive has
+	}
 	input.ReadyColumns(&m.all, a.Extra)
 	return m, nil
 }
@@ -35,11 +40,30 @@ func (a *Archive) OpenMixed(u *commit.Unit) (UnitSource, error) {
 type mixed struct {
 	UnitSource
 	a     *Archive
-	first int64 // row of the unit
-	rng   *rand.Rand
+	first int64        // row of the unit
+	block cipher.Block // of the file
 	all   pipeline.Batch
-	order []int // nil: not read yet
+	order []place // nil: not read yet
 	at    int
+}
+
+// place is where a note stands among those of its unit, and the number by which the key calls it.
+type place struct {
+	number int64
+	at     int
+}
+
+// sort puts the notes into the order of their numbers: AES of the row in the file, of which 63 bits are taken.
+func (m *mixed) sort() {
+	m.order = make([]place, m.all.Len())
+	var x [aes.BlockSize]byte
+	for i := range m.order {
+		binary.LittleEndian.PutUint64(x[:], uint64(m.first)+uint64(i))
+		clear(x[8:])
+		m.block.Encrypt(x[:], x[:])
+		m.order[i] = place{int64(binary.LittleEndian.Uint64(x[:]) >> 1), i}
+	}
+	slices.SortFunc(m.order, func(a, b place) int { return cmp.Compare(a.number, b.number) })
 }
 
 // Next implements pipeline.Source.
@@ -54,7 +78,7 @@ func (m *mixed) Next(b *pipeline.Batch) error {
 			m.all.AppendRead(b, i)
 		}
 		if err != nil {
-			m.order = m.rng.Perm(m.all.Len())
+			m.sort()
 			b.Reset()
 		}
 	}
@@ -64,8 +88,9 @@ func (m *mixed) Next(b *pipeline.Batch) error {
 		if m.at == len(m.order) {
 			return io.EOF
 		}
-		b.AppendRead(&m.all, m.order[m.at])
-		b.Rows = append(b.Rows, m.first+int64(m.order[m.at]))
+		p := m.order[m.at]
+		b.AppendRead(&m.all, p.at)
+		b.Rows, b.Keyed = append(b.Rows, m.first+int64(p.at)), append(b.Keyed, p.number)
 		m.at++
 		return nil
 	})

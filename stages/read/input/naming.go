@@ -98,7 +98,7 @@ func (n *Naming) number(b *pipeline.Batch, row int64) {
 		n.order.Reset()
 		n.order.Write(b.ID.Data)
 		n.scratch = n.order.Sum(n.scratch[:0])
-		b.ID.Data = hex.AppendEncode(b.ID.Data[:at], n.scratch[:8])
+		b.ID.Data = hex.AppendEncode(b.ID.Data[:at-len(n.file)], n.scratch[:8])
 	}
 }
 

@@ -1,6 +1,7 @@
 package tagged
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -59,17 +60,32 @@ func EachIn(f *commit.Final, p commit.PartRecord, names []string, do func(row []
 	return errors.Join(EachOf(p.Path, io.NewSectionReader(file, 0, p.Bytes), names, do), file.Close())
 }
 
-// Sources maps the rows of a part of notes to rows of the input file; nil if they are the same.
-func Sources(path string, part Part) (map[int64]int64, error) {
+// Sources returns what makes rows of the input file of those of a unit's parts: themselves, unless the unit is mixed. read reads a
+// part of the private tree.
+func Sources(parts []commit.PartRecord, read func(*commit.PartRecord) ([]byte, error)) (func(row int64) int64, error) {
 	rows := map[int64]int64{}
-	err := EachOf(path, part, []string{pipeline.RowColumn, pipeline.SourceColumn}, func(row []PartValue) error {
-		rows[int64(row[0].Bits)] = int64(row[1].Bits)
-		return nil
-	})
-	if _, none := errors.AsType[*input.SchemaError](err); none {
-		return nil, nil
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind != "notes" {
+			continue
+		}
+		data, err := read(p)
+		if err == nil {
+			err = EachOf(p.Path, bytes.NewReader(data), []string{pipeline.RowColumn, pipeline.SourceColumn}, func(row []PartValue) error {
+				rows[int64(row[0].Bits)] = int64(row[1].Bits)
+				return nil
+			})
+		}
+		if _, none := errors.AsType[*input.SchemaError](err); err != nil && !none {
+			return nil, err
+		}
 	}
-	return rows, err
+	return func(row int64) int64 {
+		if source, mixed := rows[row]; mixed {
+			return source
+		}
+		return row
+	}, nil
 }
 
 // side is some columns of a part, row by row.

@@ -198,11 +198,18 @@ func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
 	return nil
 }
 
-// tableOf returns the path of the public table of a unit; "" if it has none.
+// Staged is the kind of the tables of units whose masked parts are staged: see write.Mix.
+const Staged = "generalized"
+
+// tableOf is the path of the table of a unit, below its kind; "" if it has none.
 func tableOf(u *commit.UnitRecord) string {
 	for _, p := range u.Parts {
 		if p.Kind == "masked" {
-			return path.Join("quasi", strings.TrimPrefix(p.Path, "masked/"))
+			kind := "quasi"
+			if p.Private {
+				kind = Staged
+			}
+			return path.Join(kind, strings.TrimPrefix(p.Path, "masked/"))
 		}
 	}
 	return ""
@@ -367,11 +374,16 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	if kept, err := a.before.keep(a.f, tableOf(u), content); kept || err != nil {
 		return content, err
 	}
-	part, err := a.f.Create("quasi", tableOf(u), false)
+	kind, _, _ := strings.Cut(tableOf(u), "/")
+	part, err := a.f.Create(kind, tableOf(u), kind == Staged)
 	if err != nil {
 		return "", err
 	}
-	w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, u.Mark)
+	rowGroup := a.config.Write.RowGroupRows
+	if part.Private {
+		rowGroup = write.StagedRows
+	}
+	w, err := write.NewQuasi(part, names, rowGroup, u.Mark)
 	if err != nil {
 		return "", exit.Misconfigured(err, "rename the column")
 	}
@@ -414,7 +426,7 @@ func (a *anonymizer) tablesBefore() (*tables, error) {
 	t := &tables{parts: map[string]commit.PartRecord{}, content: map[string]string{}}
 	for _, p := range a.f.Before {
 		switch p.Kind {
-		case "quasi":
+		case "quasi", Staged:
 			t.parts[p.Path] = p
 		case tablesKind:
 			data, err := a.f.Read(p)

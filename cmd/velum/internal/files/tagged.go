@@ -103,7 +103,7 @@ type TaggedUnit struct {
 	conf    []float32
 	lang    []pipeline.Language
 
-	source map[int64]int64 // rows of the unit that is being loaded in its file, by those of its parts; nil: they are the same
+	source func(row int64) int64 // row in its file of a row of the parts of the unit that is being loaded
 
 	notes []int32 // while spans are loaded: the note of each
 	moves []move  // ranges of rows that make up the unit that is being loaded
@@ -154,18 +154,10 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 // load reads the results of one unit of the earlier run.
 func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 	there := int64(0)
-	g.alone, g.source = len(record.Members) == 0, nil
-	for _, p := range record.Parts {
-		if p.Kind != "notes" {
-			continue
-		}
-		data, err := t.part(&p)
-		if err == nil {
-			g.source, err = tagged.Sources(p.Path, bytes.NewReader(data))
-		}
-		if err != nil {
-			return err
-		}
+	g.alone = len(record.Members) == 0
+	var err error
+	if g.source, err = tagged.Sources(record.Parts, t.part); err != nil {
+		return err
 	}
 	for _, p := range record.Parts {
 		data, err := t.part(&p)
@@ -239,7 +231,7 @@ func (t *TaggedUnit) notesOf(path string, part []byte) error {
 		if !ok {
 			return errNotOfUnit
 		}
-		return t.moved(t.sourceOf(r[0]), func(i int) {
+		return t.moved(t.source(int64(r[0].Bits)), func(i int) {
 			t.conf[i], t.lang[i], t.reasons[i] = math.Float32frombits(uint32(r[1].Bits)), lang, pipeline.Sound
 		})
 	})
@@ -254,23 +246,14 @@ func (t *TaggedUnit) spansOf(path string, part []byte) error {
 		if err != nil || !ok {
 			return errNotOfUnit
 		}
-		return t.moved(t.sourceOf(r[0]), func(i int) {
+		return t.moved(t.source(int64(r[0].Bits)), func(i int) {
 			t.notes = append(t.notes, int32(i))
 			t.spans = append(t.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
 		})
 	})
 }
 
-// sourceOf returns the row in the input file for a row of a part.
-func (t *TaggedUnit) sourceOf(v tagged.PartValue) int64 {
-	row := int64(v.Bits)
-	if t.source == nil {
-		return row
-	}
-	return t.source[row]
-}
-
-// errNotOfUnit is returned if a part holds data that no note of its unit can have.
+// errNotOfUnit says that a part holds what no note of its unit can have.
 var errNotOfUnit = errors.New("not of the unit")
 
 // moved calls do with the index of the note in the present unit for a row of the earlier unit, if the note is in it.

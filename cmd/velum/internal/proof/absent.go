@@ -280,42 +280,27 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 		return nil, nil
 	}
 	if name := r.Parts[at].Path; a.part != name {
+		root := a.dir
+		if r.Parts[at].Private {
+			root = a.private
+		}
 		a.part, a.rows = name, a.rows[:0]
-		err := tagged.RowsOf(filepath.Join(a.dir, name), func(row maskedPlace) error {
+		err := tagged.RowsOf(filepath.Join(root, filepath.FromSlash(name)), func(row maskedPlace) error {
 			a.rows = append(a.rows, row.Row)
 			return nil
 		})
-		if err == nil {
-			err = a.toSource(r)
-		}
 		if err != nil {
 			return nil, err
 		}
-	}
-	return a.rows, nil
-}
-
-// toSource makes rows of the file of those of the unit, where these are mixed.
-func (a *absence) toSource(r *commit.UnitRecord) error {
-	for _, p := range r.Parts {
-		if p.Kind != "notes" {
-			continue
-		}
-		data, err := files.Part(a.private, &p)
+		source, err := tagged.Sources(r.Parts, func(p *commit.PartRecord) ([]byte, error) { return files.Part(a.private, p) })
 		if err != nil {
-			return err
-		}
-		rows, err := tagged.Sources(p.Path, bytes.NewReader(data))
-		if err != nil {
-			return err
+			return nil, err
 		}
 		for k, row := range a.rows {
-			if rows != nil {
-				a.rows[k] = rows[row]
-			}
+			a.rows[k] = source(row)
 		}
 	}
-	return nil
+	return a.rows, nil
 }
 
 func (a *absence) unit(ctx context.Context, archive *archive.Archive, u *commit.Unit) error {

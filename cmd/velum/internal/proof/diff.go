@@ -186,22 +186,27 @@ func (o *output) load(f *commit.UnitRecord) error {
 		return nil
 	}
 	o.unit, o.rows = unit, map[int64]*diffNote{}
+	source, err := tagged.Sources(f.Parts, func(p *commit.PartRecord) ([]byte, error) { return files.Part(o.private, p) })
+	if err != nil {
+		return err
+	}
+	rowOf := func(v tagged.PartValue) int64 { return source(int64(v.Bits)) }
 	if err := o.each(parts["masked"], []string{"note_id", "part", "row", "text"}, func(r []tagged.PartValue) {
-		o.rows[int64(r[2].Bits)] = &diffNote{id: string(r[0].Bytes), part: string(r[1].Bytes), masked: append([]byte{}, r[3].Bytes...)}
+		o.rows[rowOf(r[2])] = &diffNote{id: string(r[0].Bytes), part: string(r[1].Bytes), masked: append([]byte{}, r[3].Bytes...)}
 	}); err != nil {
 		return err
 	}
 	var rows []int64
 	var spans []diffSpan
 	if err := o.each(parts["original"], []string{"row", "start", "end", "category"}, func(r []tagged.PartValue) {
-		rows = append(rows, int64(r[0].Bits))
+		rows = append(rows, rowOf(r[0]))
 		spans = append(spans, diffSpan{start: int32(r[1].Bits), end: int32(r[2].Bits), from: -1, category: string(r[3].Bytes)})
 	}); err != nil {
 		return err
 	}
 	i := 0
-	err := o.each(parts["spans"], []string{"row", "start", "end", "category"}, func(r []tagged.PartValue) {
-		for i < len(spans) && (rows[i] != int64(r[0].Bits) || spans[i].category != string(r[3].Bytes)) {
+	err = o.each(parts["spans"], []string{"row", "start", "end", "category"}, func(r []tagged.PartValue) {
+		for i < len(spans) && (rows[i] != rowOf(r[0]) || spans[i].category != string(r[3].Bytes)) {
 			i++
 		}
 		if i < len(spans) {
@@ -255,13 +260,15 @@ func (d *differ) file(before, after *output, a, b *commit.UnitRecord) error {
 	if err := after.load(b); err != nil {
 		return err
 	}
-	for row := range a.Rows {
-		ra, rb := row+a.First, row+b.First
-		was, is := before.rows[ra], after.rows[rb]
-		d.d.Notes++
+	rows := slices.Concat(before.rowsOf(a), after.rowsOf(b))
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	d.d.Notes += a.Rows
+	d.d.Same += a.Rows - int64(len(rows)) // held back by both
+	for _, row := range rows {
+		rb := row + b.First
+		was, is := before.rows[row+a.First], after.rows[rb]
 		switch {
-		case was == nil && is == nil:
-			d.d.Same++
 		case was == nil:
 			d.d.Released++
 		case is == nil:
@@ -273,6 +280,16 @@ func (d *differ) file(before, after *output, a, b *commit.UnitRecord) error {
 		}
 	}
 	return nil
+}
+
+// rowsOf are the rows of a file that are released, from its first one.
+func (o *output) rowsOf(f *commit.UnitRecord) (rows []int64) {
+	for row := range o.rows {
+		if !f.Shares || row >= f.First && row < f.First+f.Rows {
+			rows = append(rows, row-f.First)
+		}
+	}
+	return rows
 }
 
 // note compares a note that both release.

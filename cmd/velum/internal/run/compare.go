@@ -104,7 +104,7 @@ func (m *masking) eachOfPart(p *commit.PartRecord, do func(madeNote)) error {
 	}
 	err = tagged.EachOf(p.Path, io.NewSectionReader(f, 0, p.Bytes), columns, func(row []tagged.PartValue) error {
 		n := madeNote{row: int64(row[0].Bits), id: row[1].Bytes}
-		if !p.Private {
+		if len(row) > 2 {
 			n.text = row[2].Bytes
 		}
 		do(n)

@@ -35,6 +35,7 @@ import (
 //	candidates parts    ─> selected/, review/: those notes (room selection)
 //	rare parts          ─> rare/: the notes that single somebody out, the worst first
 //	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
+//	staged parts        ─> masked/, spans/, quasi/, public: rows of all units in the order of the key (write.Mix)
 //	counts of all units ─> report.json, report.html (room report)
 //
 // It is a function of the manifest and the configuration, so that a run that
@@ -140,6 +141,13 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		if in.Anonymity, err = anonymize.Finish(ctx, l.config, f); err != nil {
 			return err
 		}
+	}
+	for _, k := range [][2]string{{"masked", "masked"}, {"spans", "spans"}, {"quasi", anonymize.Staged}} {
+		groups, err := write.Mix(f, k[0], k[1], l.config.Write.RowGroupRows)
+		if err != nil {
+			return err
+		}
+		in.Stretches = in.Stretches || groups > 1
 	}
 	if in.Rows, err = writeRows(f); err != nil {
 		return err

@@ -309,20 +309,8 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: slices.Concat(m.archive.Bad, m.archive.Passed), Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
 	sum, err := m.Hash()
-	if m.Read.IDs == "drop" {
-		sum += numbersVersion
-	}
-	if len(m.Read.Columns.ID) > 1 {
-		sum += joinedVersion
-	}
-	if imitated, err := m.Imitated(); err == nil && len(imitated) > 0 {
-		sum += placesVersion
-	}
 	if !m.Write.Spans {
 		sum += " private spans"
-	}
-	if m.Read.Columns.Patient != "" {
-		sum += patientsVersion
 	}
 	if m.Range != nil {
 		sum += fmt.Sprint(" range ", m.Range.From, m.Range.To, m.Range.Patients)
@@ -665,23 +653,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 
 // OutputVersion changes whenever the same input, options and model give different bytes, so that a new velum does not
 // reuse units of an older one.
-const OutputVersion = "velum output 16 patterns " + patterns.Version + " " + configs.PackVersion + " "
-
-// numbersVersion changes like OutputVersion, for outputs in which row numbers are ids: since 2 they have a mark of the
-// file, since 3 one that does not depend on its content.
-const numbersVersion = " numbers 3"
-
-// placesVersion changes like OutputVersion, for outputs with realistic replacements: since 2 neither their places nor
-// their counts are public.
-const placesVersion = " places 2"
-
-// patientsVersion changes like OutputVersion, for outputs with patient ids: since 2 ids are normalized, and objectors
-// are part of the units' names.
-const patientsVersion = " patients 2"
-
-// joinedVersion changes like OutputVersion, for ids joined from several columns: since 2 bars within them are escaped
-// by a backslash.
-const joinedVersion = " joined 2"
+const OutputVersion = "velum output 17 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
 const notesPerSecondAndCore = 43_000

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
+	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/mask"
@@ -44,15 +45,23 @@ func (m *masking) trims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range m.archive.Units {
-		u := &m.archive.Units[i]
-		days.Mixed = m.archive.Mixes(u)
-		src, err := m.archive.Open(u)
-		if err == nil {
-			err = errors.Join(pipeline.Run(ctx, src, nil, days, nil), src.Close())
-		}
-		if _, damaged := errors.AsType[*commit.DamageError](err); err != nil && !damaged {
-			return err // of a damaged unit the run says so, and sets it aside
+	for _, staged := range []bool{true, false} { // what write.Mix makes public parts of is one piece; tables of OMOP are public parts of their unit
+		for i := range m.archive.Units {
+			u := &m.archive.Units[i]
+			days.Mixed = m.archive.Mixes(u)
+			if staged != (days.Mixed && m.Profile != configs.OMOPProfile) {
+				continue
+			}
+			src, err := m.archive.Open(u)
+			if err == nil {
+				err = errors.Join(pipeline.Run(ctx, src, nil, days, nil), src.Close())
+			}
+			if _, damaged := errors.AsType[*commit.DamageError](err); err != nil && !damaged {
+				return err // of a damaged unit the run says so, and sets it aside
+			}
+			if !staged {
+				days.EndPiece()
+			}
 		}
 		days.EndPiece()
 	}

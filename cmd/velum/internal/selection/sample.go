@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -420,28 +419,12 @@ func findInUnit(f *commit.Final, notes []*sampledNote) error {
 			return &durable.IntegrityError{Path: p.Path, Cause: "has not as many rows as it had"}
 		}
 	}
-	return toSource(f, notes)
-}
-
-// toSource gives the notes of a unit the rows of their file, where the unit's are mixed.
-func toSource(f *commit.Final, notes []*sampledNote) error {
-	for _, p := range f.Manifest.Units[notes[0].unit].Parts {
-		if p.Kind != "notes" {
-			continue
-		}
-		file, err := f.Open(p)
-		if err != nil {
-			return err
-		}
-		rows, err := tagged.Sources(p.Path, io.NewSectionReader(file, 0, p.Bytes))
-		if err := errors.Join(err, file.Close()); err != nil {
-			return err
-		}
-		for _, d := range notes {
-			if row, mixed := rows[d.Row]; mixed {
-				d.Row = row
-			}
-		}
+	source, err := tagged.Sources(f.Manifest.Units[notes[0].unit].Parts, func(p *commit.PartRecord) ([]byte, error) { return f.Read(*p) })
+	if err != nil {
+		return err
+	}
+	for _, d := range notes {
+		d.Row = source(d.Row)
 	}
 	return nil
 }
