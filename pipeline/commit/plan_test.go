@@ -159,3 +159,40 @@ func TestTwinsAreNamed(t *testing.T) {
 		t.Errorf("of no notes: %+v, %v", changes, err)
 	}
 }
+
+// TestPlanOfBadInputs: files that could not be read stand in a plan, with where they lie, and in the manifest that is made of it.
+func TestPlanOfBadInputs(t *testing.T) {
+	a, dir := newTestArchive(3), tempDir(t)
+	out := Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}
+	plan := a.plan()
+	bad := filepath.Join(dir, "bad.parquet")
+	write(t, bad, "none")
+	plan.BadInputs = []BadInput{{Input: "bad.parquet", SHA256: "12", Bytes: 4, Cause: "is no Parquet", Path: bad}, {Input: "worse.parquet", Cause: "is cut"}}
+	p, err := Prepare(plan, out, UnitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Save(), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = joined(out, UnitOptions{Attempt: "x"}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.DoShare(t.Context(), 0, 1, a.line), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = joined(out, UnitOptions{Finish: testFinish}, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.growth.now.bad[badKey(&plan.BadInputs[0])]; got != resolve(bad) || len(p.growth.now.bad) != 1 || len(p.growth.now.unit) != 3 {
+		t.Errorf("%+v", p.growth.now)
+	}
+	r, err := p.Commit(t.Context())
+	if err := errors.Join(err, p.Close()); err != nil || len(r.Bad) != 2 || len(r.Manifest.BadInputs) != 2 || r.Manifest.BadInputs[0].Cause != "is no Parquet" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	public, err := ReadManifest(out.Dir)
+	if err != nil || len(public.BadInputs) != 2 || public.BadInputs[0].Input != "" || public.BadInputs[0].SHA256 != "" || public.BadInputs[0].Bytes != 0 || public.BadInputs[1].Cause != "is cut" {
+		t.Errorf("%+v, %v", public, err)
+	}
+}
