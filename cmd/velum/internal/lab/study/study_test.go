@@ -176,16 +176,18 @@ func TestPairAgainstAllExchanges(t *testing.T) {
 	}
 }
 
+// TestHolm: the smallest of four times four, the next times three, and none lower than one before or higher than one.
 func TestHolm(t *testing.T) {
-	alphas, want := []float64{0.04, 0.01, 0.03, 0.5}, []float64{0.09, 0.04, 0.09, 0.5}
-	var all []*Pair
-	for _, a := range alphas {
-		all = append(all, &Pair{F1: Difference{Alpha: a}})
-	}
-	adjust(all)
-	for k, p := range all {
-		if math.Abs(p.F1.Holm-want[k]) > 1e-9 {
-			t.Errorf("%v: %v, want %v", alphas[k], p.F1.Holm, want[k])
+	for _, c := range [][2][]float64{{{0.04, 0.01, 0.03, 0.5}, {0.09, 0.04, 0.09, 0.5}}, {{0.7, 0.6}, {1, 1}}, {{0.2}, {0.2}}, {nil, nil}} {
+		var all []*Pair
+		for _, a := range c[0] {
+			all = append(all, &Pair{F1: Difference{Alpha: a}, Masked: Difference{Alpha: a / 2}})
+		}
+		adjust(all)
+		for k, p := range all {
+			if math.Abs(p.F1.Holm-c[1][k]) > 1e-9 || p.Masked.Holm > p.F1.Holm || p.Masked.Holm < p.Masked.Alpha {
+				t.Errorf("%v: %+v, want %v", c[0][k], p, c[1][k])
+			}
 		}
 	}
 }
