@@ -68,14 +68,15 @@ func (f *Finder) Find(dst []Find, text []byte) []Find {
 // either side: most numbers of a note are doses and values.
 func (f *Finder) plausible(i, j int) bool {
 	k := f.Spaces(j)
-	n := f.Digits(k + 1)
 	switch b := f.At(k); b {
 	case '/', '-', '\\', 0xE2:
-		if n = f.Spaces(k + 1); f.Digit(n) || f.LetterAt(n) {
+		n := f.Spaces(k + max(f.Dash(k), 1))
+		_, kinds := f.wordAt(n)
+		if j < i+3 && (f.Digit(n) || kinds&(month|particle|yearWord) != 0) || f.Digit(n) && f.Value(n, min(f.Digits(n), n+2)) <= 12 {
 			return true
 		}
 	case '.', ',':
-		if n > k+1 && f.At(n) == b || j == i+2 && n == k+3 || j == i+1 && n == k+4 || bytes.IndexByte([]byte("IVX"), f.At(k+1)) >= 0 {
+		if n := f.Digits(k + 1); n > k+1 && f.At(n) == b || j == i+2 && n == k+3 || j == i+1 && n == k+4 || bytes.IndexByte([]byte("IVX"), f.At(k+1)) >= 0 {
 			return true
 		}
 	case 'd', 'D', 'y', 'i', 'e', 'a':
