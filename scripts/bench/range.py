@@ -2,6 +2,7 @@
 """How many offsets of dates the range of an archive leaves, tried by an outsider who shares no line with `velum prove attack`.
 
   scripts/bench/range.py attack --velum VELUM [--seed 1] [--notes 12]   what velum writes with the policy research
+  scripts/bench/range.py months --velum VELUM [--months 12] [--ids keep|keyed]   whether a row of monthly files tells its month
   scripts/bench/range.py designs                                       ways to hide it, weighed: what each costs and leaves
 
 attack: an archive of --days days, --patients patients with --notes notes each on drawn days, is masked; the outsider has the public
@@ -9,7 +10,7 @@ notes with their dates, grouped by patient, the range, the policy, and velum its
 policy can draw it and it leaves all dates within the range. Where between first and last possible one the true one lies is learned on --own
 archives of the outsider's own, by how many offsets are possible: the effective number is e to the entropy of that. Intervals draw patients again.
 """
-import argparse, collections, datetime, glob, math, os, random, statistics, subprocess, tempfile
+import argparse, bisect, collections, datetime, glob, math, os, random, statistics, subprocess, tempfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -83,6 +84,49 @@ def attack(a):
           f"half {statistics.median(left):.0f}; first guess right {hits} of {len(out)} (by chance {told:.1f}); {1 - public / (a.patients * a.notes):.3f} of the notes held back", flush=True)
 
 
+def months(a):
+    """what share of the rows an outsider puts into the right month, who has been told the month of every second row"""
+    r = random.Random(a.seed)
+    with tempfile.TemporaryDirectory(dir=a.work) as d:
+        truth, at = {}, 0
+        os.mkdir(d + "/in")
+        for month in range(a.months):
+            rows = []
+            for _ in range(a.notes * a.patients // a.months):
+                at += 1
+                truth[f"n{at:07d}"] = month
+                rows.append((f"n{at:07d}", f"p{r.randrange(a.patients)}", FROM + month * 30 + r.randrange(30)))
+            pq.write_table(pa.table({"note_id": [i for i, _, _ in rows], "patient_id": [p for _, p, _ in rows], "date": [datetime.date.fromordinal(x) for _, _, x in rows], "text": [f"Control {i}." for i, _, _ in rows]}), f"{d}/in/{month:02d}.parquet")
+        with open(d + "/key", "w") as f:
+            f.write(random.Random(f"key {a.seed}").randbytes(16).hex())
+        os.chmod(d + "/key", 0o400)
+        options = {"read.columns.patient": "patient_id", "read.columns.date": "date", "key.file": d + "/key", "choose.use": "false", "tag.fast": "true", "tag.recall": "0", "read.ids": a.ids}
+        subprocess.run([a.velum, "run", "--quiet", "--in", d + "/in", "--out", d + "/out", "--policy", a.policy, *(x for o in options.items() for x in ("--set", "=".join(o)))], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        rows = []  # month, and what the public tree has of the row
+        for part in sorted(glob.glob(d + "/out/masked/**/*.parquet", recursive=True)):
+            f = pq.ParquetFile(part)
+            footer = f"{sorted((f.schema_arrow.metadata or {}).items())} {f.metadata.num_columns}"
+            place = 0
+            for g in range(f.num_row_groups):
+                for row in f.read_row_group(g).to_pylist():
+                    told = row["text"].split()[-1].rstrip(".")  # a mark of ours, which masking leaves
+                    rows.append((truth[told], {"file name": part, "column part": row.get("part"), "position in the part": (part, place), "row": row["row"], "row group": (part, g), "footer": footer, "note_id": row["note_id"]}))
+                    place += 1
+        r.shuffle(rows)
+        half = len(rows) // 2
+        known, asked = rows[:half], rows[half:]
+        guess = collections.Counter(m for m, _ in known).most_common(1)[0][0]
+        print(f"{a.months} months, {len(rows)} rows, ids {a.ids}, seed {a.seed}: guessing {sum(m == guess for m, _ in asked) / len(asked):.3f}", end="")
+        for name in known[0][1]:
+            order = sorted((x[name], m) for m, x in known)
+            values = [v for v, _ in order]
+            right = 0
+            for m, x in asked:  # the month that most of the 15 nearest known rows have
+                at = bisect.bisect(values, x[name])
+                right += collections.Counter(k for _, k in order[max(at - 8, 0):at + 7]).most_common(1)[0][0] == m
+            print(f", by {name} {right / len(asked):.3f}", end="")
+        print(flush=True)
+
 def designs(a):
     R = a.days
 
@@ -130,9 +174,11 @@ def designs(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("do", choices=["attack", "designs"])
+    p.add_argument("do", choices=["attack", "months", "designs"])
     p.add_argument("--velum", default="bin/velum")
     p.add_argument("--policy", default="research")
+    p.add_argument("--months", type=int, default=12)
+    p.add_argument("--ids", default="keep")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--days", type=int, default=365)
     p.add_argument("--patients", type=int, default=300)

@@ -28,6 +28,9 @@ func (m *masking) trims(ctx context.Context) error {
 	if err != nil || edge == 0 {
 		return err
 	}
+	if m.Read.IDs == "keep" {
+		m.Log.Warn("ids stay as they are: where they count up, an id tells when its note was written, and by how much dates were moved; read.ids=keyed hides that")
+	}
 	if m.Read.Columns.Date == "" || m.Read.Columns.Patient == "" {
 		m.Log.Warn("no notes are held back at the edges of the archive, since no column says whose they are or of which day (read.columns.patient, read.columns.date): where a patient's notes span it, its range tells by how much dates were moved")
 		return nil
