@@ -89,6 +89,10 @@ func Read(topic string, read Reader) {
 	}
 }
 
+// room is how many words of dates and patterns can still be added: their tables (cut.Lexicon) have 4,096 places, of which
+// the embedded files take 752 and 1,407.
+var room = 2048
+
 // Add adds a file of words of a new or an existing language and passes its lines to all Readers. It must be called
 // before the first note is processed. Adding the same text twice has no effect. An error names the section and no word.
 func Add(text string) error {
@@ -102,7 +106,13 @@ func Add(text string) error {
 	if added.language == pipeline.UnknownLanguage {
 		return errors.New("a file of words begins with the code of its language, as \"pt\" under \"[language]\"")
 	}
-	err := added.lines(func(section, _ []string) error {
+	err := added.lines(func(section, words []string) error {
+		if s := section[0]; s == "dates" || s == "patterns" {
+			room -= len(words)
+		}
+		if room < 0 {
+			return fmt.Errorf("[%s]: the words of added files are too many; leave out rare ones", strings.Join(section, " "))
+		}
 		if topics[first(section)] == nil && topics[strings.Join(section, " ")] == nil {
 			return fmt.Errorf("[%s]: there is no such section", strings.Join(section, " "))
 		}

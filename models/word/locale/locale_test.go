@@ -33,6 +33,19 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestRoom: a table of words that were full would be searched for ever, so that a file with too many is refused.
+func TestRoom(t *testing.T) {
+	defer func(n int) { room = n }(room)
+	Read("dates", func(pipeline.Language, []string, []string) error { return nil })
+	room = 3
+	if err := Add("[language]\nww\n[dates month full]\na b c\n"); err != nil {
+		t.Error(err)
+	}
+	if err := Add("[language]\nwv\n[dates month full]\nd\n"); err == nil || !strings.Contains(err.Error(), "[dates month full]: the words of added files are too many") {
+		t.Error(err)
+	}
+}
+
 // TestBadFiles refuses what would leave a wish unmatched.
 func TestBadFiles(t *testing.T) {
 	for text, want := range map[string]string{

@@ -384,7 +384,7 @@ func TestReportLights(t *testing.T) {
 		{"panic", func(m *commit.Manifest, _ *Input) { m.Reasons = map[string]int64{"panicked": 1} }, amber, "(panicked)"},
 		{"drift", func(_ *commit.Manifest, in *Input) { in.Drift = make([]archive.Drift, 1) }, amber, "differ in 1 place"},
 		{"duplicates", func(_ *commit.Manifest, in *Input) { in.Duplicates = new(int64); *in.Duplicates = 1 }, amber, "1 note with the id"},
-		{"stretches", func(_ *commit.Manifest, in *Input) { in.Stretches = true }, red, "each part of the output is of a stretch of time"},
+		{"stretches", func(_ *commit.Manifest, in *Input) { in.Stretches = true }, red, "a part of the output is of a stretch of time"},
 		{"shares of a selection are no matter of privacy", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{Notes: 3} }, green, ""},
 	} {
 		m := wellDone()
