@@ -30,7 +30,8 @@ def publish(out, table):
         sys.exit(f"delta.py: {table} and {out} must not stand inside each other; name another folder for the table")
     with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
         manifest = json.load(file)
-    parts = {p["path"]: p["bytes"] for u in manifest["units"] for p in u["parts"] if p["kind"] == "masked"}
+    listed = [p for u in manifest["units"] for p in u["parts"]] + manifest.get("files", [])  # where dates move, the last step writes them
+    parts = {p["path"]: p["bytes"] for p in listed if p["kind"] == "masked"}
     if os.path.isdir(table) and set(os.listdir(table)) - {"_delta_log", "masked"}:
         sys.exit(f"delta.py: {table} holds what is no such table; name another folder")
     schema = pa.schema([])
