@@ -199,6 +199,11 @@ func ofRun(t *testing.T, in []byte, args ...string) []streamRow {
 		switch do := do.(type) {
 		case func(streamMasked) error:
 			err = tagged.Rows(m, dir, kind, do)
+			for _, p := range m.Files { // the parts of mixed rows are of no unit
+				if p.Kind == kind && err == nil {
+					err = tagged.RowsOf(filepath.Join(dir, p.Path), do)
+				}
+			}
 		case func(streamAside) error:
 			err = tagged.Rows(m, dir, kind, do)
 		case func(streamSource) error:

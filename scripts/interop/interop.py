@@ -281,20 +281,20 @@ def ours(binary, folder):
 
 
 def documented(folder):
-    """What README shows of reading an output, on one whose folders have names and one where they are opaque."""
+    """What README shows of reading an output, on one whose folders have names and one whose rows are mixed over files."""
     velum, key = os.path.join(folder, "velum"), os.path.join(folder, "key")
     with open(os.open(key, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as f:
         f.write(os.urandom(32))
     with open(os.path.join(TOP, "README.md")) as f:
         lines = f.read().split("```python\n")[1].split("```")[0]
-    for name, options in (("named", []), ("opaque", ["--policy", "research", "--set", "key.file=" + key, "--set", "read.columns.patient=patient"])):
+    for name, parts, options in (("by folder", 2, []), ("mixed", 1, ["--policy", "research", "--set", "key.file=" + key, "--set", "read.columns.patient=patient"])):
         at = os.path.join(folder, "documented", name)
         for month in "01", "02":
             os.makedirs(os.path.join(at, "archive", "year=2026", "month=" + month))
             pq.write_table(pa.table({"note_id": ["1", "2"], "patient": ["7", "8"], "text": ["Visto el 12/03/2026", "sin cambios"]}), os.path.join(at, "archive", "year=2026", "month=" + month, "n.parquet"))
         subprocess.check_call([velum, "run", "--quiet", "--in", "archive", "--out", "masked", *options], cwd=at, stderr=subprocess.DEVNULL)
-        p = subprocess.run([sys.executable, "-c", lines + "\nassert len(frame) == 4 and len(set(frame['part'])) == 2"], cwd=at, capture_output=True, text=True)
-        check("README reads an output whose folders are " + name, p.returncode == 0, p.stderr)
+        p = subprocess.run([sys.executable, "-c", lines + "\nassert len(frame) == 4 and len(set(frame['part'])) == %d" % parts], cwd=at, capture_output=True, text=True)
+        check("README reads an output whose rows are " + name, p.returncode == 0, p.stderr)
 
 
 def main():

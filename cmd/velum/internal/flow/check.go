@@ -182,9 +182,11 @@ func (k *checker) masking() {
 		k.failed("key.file", secret.Check(k.Key.File))
 		return
 	}
-	const remedy = "name its file with key.file"
+	const remedy = "name its file with key.file; (umask 077 && head -c 32 /dev/urandom > velum.key) makes one"
 	if slices.ContainsFunc(chains, func(c *mask.Chain) bool { return c.Keyed() }) {
 		k.failed("mask.policy", exit.Errorf(exit.Key, remedy, "the operators of this policy need a key"))
+	} else if k.Read.IDs == "keyed" {
+		k.failed("read.ids", exit.Errorf(exit.Key, remedy, "keyed ids need a key"))
 	} else if k.Read.Opaque {
 		k.failed("read.opaque", exit.Errorf(exit.Key, remedy, "opaque folders need a key"))
 	}

@@ -34,9 +34,6 @@ func (c *Config) contradictions() []exit.Mistake {
 	if c.Inverse.Low > c.Inverse.High {
 		k.note("inverse.low", "is above inverse.high", "as in low: 0.9, high: 0.95")
 	}
-	if c.Read.IDs == "keyed" && c.Key.File == "" {
-		k.note("read.ids", "keyed ids need a key", "set key.file to a file of 32 random bytes: (umask 077 && head -c 32 /dev/urandom > velum.key)")
-	}
 	if _, wrong := c.policy(); len(wrong) > 0 {
 		k.mistakes = append(k.mistakes, wrong...)
 	}

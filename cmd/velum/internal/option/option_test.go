@@ -115,7 +115,6 @@ func TestMistakes(t *testing.T) {
 		{"text passes through", "read: {keep: [text]}\n", `velum.yaml:1:8: read.keep: the column of the note cannot pass through; the masked text is always written`},
 		{"id passes through", "read: {ids: drop, keep: [note_id]}\n", `velum.yaml:1:19: read.keep: a column of the id cannot pass through when ids are drop`},
 		{"one column twice", "read: {columns: {patient: text}}\n", `velum.yaml:1:18: read.columns.patient: the same column as read.columns.text`},
-		{"keyed without a key", "read: {ids: keyed}\n", `velum.yaml:1:8: read.ids: keyed ids need a key; set key.file to a file of 32 random bytes: (umask 077 && head -c 32 /dev/urandom > velum.key)`},
 		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: want CATEGORY:words`},
 		{"shares", "choose: {classes: {PERSON: 0.5, LOCATION: 0.4}}\n", `velum.yaml:1:10: choose.classes: the shares add up to 0.9, not 1`},
 	} {
