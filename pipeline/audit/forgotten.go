@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -30,6 +31,7 @@ type Forgotten struct {
 	Set      *patientid.Set // patients removed by `velum run forget --patient`
 	Objected *patientid.Set // patients in a list of --exclude of this run or of an earlier one
 	secret   []byte
+	file     []byte // as it was read or written last
 }
 
 type forgottenFile struct {
@@ -89,6 +91,7 @@ func parseForgotten(data []byte) (*Forgotten, bool) {
 	for _, m := range file.Objected {
 		f.Objected.Put(m)
 	}
+	f.file = data
 	return f, true
 }
 
@@ -104,14 +107,24 @@ func (f *forgottenFile) marshal() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// Write writes the file. A nil d means durable.OS.
+// Write writes the file, and fails with a *durable.LockedError if another process has written it since it was read:
+// what that one added would be lost. The caller holds the lock of the tree. A nil d means durable.OS.
 func (f *Forgotten) Write(d durable.FS, private string) error {
 	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: f.Set.Members(), Objected: f.Objected.Members()}
 	data, err := file.marshal()
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(d, filepath.Join(private, forgottenName), data)
+	name := filepath.Join(private, forgottenName)
+	now, err := durable.ReadFile(cmp.Or(d, durable.OS), name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, f.file) {
+		return &durable.LockedError{Path: name}
+	}
+	f.file = data
+	return durable.WriteFile(d, name, data)
 }
 
 // Object adds a patient who objects, and reports whether the patient is new.

@@ -28,6 +28,13 @@ func TestForgotten(t *testing.T) {
 	if err != nil || !again.Set.Has([]byte("A1")) || again.Set.Has([]byte("A2")) || !again.Objected.Has([]byte("A2")) {
 		t.Fatalf("%v", err)
 	}
+	late, err := ReadForgotten(nil, dir)
+	if err != nil || !again.Object([]byte("A4")) || again.Write(nil, dir) != nil {
+		t.Fatal(err)
+	}
+	if _, other := errors.AsType[*durable.LockedError](late.Write(nil, dir)); !other {
+		t.Error("what another process added was written over")
+	}
 	if !bytes.Equal([]byte(again.Mark(nil, []byte("A1"))), []byte(f.Mark(nil, []byte("A1")))) || again.Mark(nil, []byte("A1")) == again.Mark(nil, []byte("A2")) {
 		t.Error("marks")
 	}

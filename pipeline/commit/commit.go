@@ -47,6 +47,9 @@ type UnitOptions struct {
 	Verify  verifier        // re-reads every Parquet part; nil: sizes only
 	Stats   *pipeline.Stats // may be nil
 
+	// Locked is called by Prepare while it holds the locks of the trees, before any unit is done. An error stops the run. May be nil.
+	Locked func() error
+
 	// Done is called for every unit, whether done now or before, one call at a time. May be nil.
 	Done func(u *UnitRecord, reused bool)
 

@@ -70,7 +70,11 @@ func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
 	if err := r.lock(); err != nil {
 		return nil, err
 	}
-	if err := r.lost(r.recover()); err != nil {
+	err := r.lost(r.recover())
+	if err == nil && o.Locked != nil {
+		err = o.Locked()
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
