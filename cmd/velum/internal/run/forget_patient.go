@@ -210,14 +210,13 @@ func (m *masking) hasNotes(ctx context.Context, forms [][]byte) error {
 	return nil
 }
 
-// remember records who is being forgotten and who objects from now on.
-func (m *masking) remember(plan *commit.Planned) error {
+// remember marks who objects from now on; writeMarks writes the marks once the output is locked.
+func (m *masking) remember() {
 	for k := range m.People.Objects.Rows {
 		if x := &m.People.Objects.Rows[k]; (x.Notes > 0 || !x.Heading) && m.forgotten.Object(x.Form) {
 			m.marks = append(m.marks, m.mark("object", x.Form))
 		}
 	}
-	return m.writeMarks(plan)
 }
 
 // writeMarks writes who is left out and the lines of the audit log that say so.

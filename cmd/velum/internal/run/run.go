@@ -176,6 +176,7 @@ func (m *masking) mask(ctx context.Context) error {
 	if ctx, err = m.record.begin(ctx, units.Planned(), out, cfg); err != nil {
 		return err
 	}
+	m.remember()
 	if err := m.carry(units); err != nil {
 		return err
 	}
@@ -357,7 +358,7 @@ func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecor
 func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Output) error {
 	ctx, o, end := m.stage(ctx, m.archive.Rows())
 	defer end()
-	o.Locked = func() error { return m.remember(units.Planned()) }
+	o.Locked = func() error { return m.writeMarks(units.Planned()) }
 	if m.options.Save {
 		return m.save(units, out, o)
 	}
