@@ -108,7 +108,7 @@ func (f *forgottenFile) marshal() ([]byte, error) {
 }
 
 // Write writes the file, and fails with a *durable.LockedError if another process has written it since it was read:
-// what that one added would be lost. The caller holds the lock of the tree. A nil d means durable.OS.
+// what that one added would be lost. A run holds the lock of the tree meanwhile, taking back does not. A nil d means durable.OS.
 func (f *Forgotten) Write(d durable.FS, private string) error {
 	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: f.Set.Members(), Objected: f.Objected.Members()}
 	data, err := file.marshal()

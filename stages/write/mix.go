@@ -180,7 +180,7 @@ func (m *mixing) merge(from []commit.Staged, turn func(number int64) error) (err
 		case least.number < number:
 			return least.changed()
 		case least.number == number && least != last:
-			return errors.New("the key calls two notes by one number, which happens once in a thousand years: take another one (key.file)")
+			return errors.New("the key calls two notes by one number, as it may once in a hundred archives of 400 million notes: take another one (key.file)")
 		}
 		last, number = least, least.number
 		if err := turn(number); err != nil {
