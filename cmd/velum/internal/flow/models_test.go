@@ -115,7 +115,7 @@ func TestLabelled(t *testing.T) {
 		t.Errorf("%+v, %v", s.Report(), err)
 	}
 	given, err := (&Labelled{Paths: []string{"gold.jsonl"}, Config: cfg}).Given()
-	if err != nil || len(given.Spans) != 2 || len(given.Spans["1"]) != 1 || given.Spans["1"][0].End != 14 || given.Spans["2"] != nil && len(given.Spans["2"]) > 0 {
+	if err != nil || len(given.Spans) != 2 || len(given.Spans["1"]) != 1 || given.Spans["1"][0].End != 14 || len(given.Spans["2"]) > 0 {
 		t.Errorf("%+v, %v", given, err)
 	}
 	if _, err := (&Labelled{Paths: []string{"nowhere.jsonl"}, Config: cfg}).Given(); err == nil {
