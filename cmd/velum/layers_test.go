@@ -61,6 +61,12 @@ var mayImport = []struct{ who, what string }{
 	{"stages/read/clinical", below + " stages/read/input stages/read/text"},
 	{"stages/read/archive", below + " stages/read/clinical stages/read/input stages/read/parquet stages/read/text stages/read/fence"},
 	{"stages/read/readtest", below + " pipeline/markup"}, // for tests
+	// The packages below stages/write: what a table of Parquet is, what a unit sums up, the parts of a unit, those that are written again.
+	{"stages/write/table", below},
+	{"stages/write/summary", below},
+	{"stages/write/unit", below + " stages/write/summary stages/write/table"},
+	{"stages/write/rewrite", below + " stages/write/summary stages/write/table"},
+	{"stages/write", below + " stages/write/table"},
 	{"stages/read", below + " stages/read/*"},
 	{"stages/*", below}, // never another stage
 	{"cmd/*", "*"},      // and of rooms, those below: see rooms

@@ -250,7 +250,7 @@ func diskDigest(p *commit.Part) (d uint32) {
 	return d
 }
 
-// verify reads a part again as write.Verify does.
+// verify reads a part again as table.Verify does.
 func diskVerify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err error) {
 	data, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {

@@ -54,15 +54,10 @@ func (o *TextOptions) spans(b *pipeline.Batch, i int) []pipeline.Span {
 // reason returns why note i is in quarantine; batches that no reader filled
 // have no reasons.
 func reason(b *pipeline.Batch, i int) pipeline.Reason {
-	return valueAt(b.Reason, i, pipeline.Sound)
-}
-
-// valueAt returns value i of a column; none where no stage has filled it.
-func valueAt[T any](all []T, i int, none T) T {
-	if i < len(all) {
-		return all[i]
+	if i < len(b.Reason) {
+		return b.Reason[i]
 	}
-	return none
+	return pipeline.Sound
 }
 
 // unwritable tells whether a note cannot stand in a file of UTF-8 text.

@@ -1,773 +1,124 @@
 package write
 
 import (
-	"bytes"
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
-	"unicode/utf8"
+	"os"
+	"path/filepath"
 
-	"github.com/zeebo/xxh3"
-
-	"github.com/velum-health/velum/models/tag/calibrate"
-	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/idset"
-	"github.com/velum-health/velum/pipeline/patientid"
-	"github.com/velum-health/velum/pipeline/tally"
+	"github.com/velum-health/velum/pipeline/offset"
+	"github.com/velum-health/velum/stages/write/table"
 )
 
-// UnitOptions holds the options of the Parquet writer. The zero value works.
-type UnitOptions struct {
-	Model      string              // name of the model, written in every row
-	Part       string              // value of the column part in the unit's rows; "": there is no such column
-	Categories []pipeline.Category // that get a column of counts in the masked part; all others share n_other
-	Pass       []pipeline.Column   // names and kinds of the columns of Batch.Extra that are written; no other ever is
-
-	Quasi    []QuasiColumn // quasi-identifiers, which go to a private part for k-anonymity
-	Patients string        // column of Batch.Extra with the patient's id, for Quasi and Batch.Rare; "": none
-
-	// Imitated are the categories whose replacements look like real values. A missed value looks the same, so whoever
-	// knew where the replacements are, or how many, would know what was missed: neither is public.
-	Imitated []pipeline.Category
-
-	NoSpans bool // no public part of spans; the private one is always written, since extracts are made from it
-	IDs     bool // the summary has the ids of the notes
-
-	Candidates Shortlist // for the selection set; nil: no part of candidates
-
-	RowGroup int // rows of a row group; 0 means 100,000
-
-	// Places are the names of the columns of Batch.Extra for the row's line and byte in its text file and for what
-	// breaks its format. They are written to the quarantine. "": none.
-	Places [3]string
-
-	Heard   pipeline.Languages // languages the model was trained on: notes in others are counted
-	Centers bool               // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
-	Dates   string             // how dates were moved, for the metadata of public parts; "": they were not
-	Mixed   bool               // notes come in the order of Batch.Keyed, and what is public of them waits in the private tree for Mix
-}
-
-// A Shortlist selects the chosen notes of a unit that are stored with their words.
-type Shortlist interface {
-	// Add examines the next candidate, note i of b. If it returns false the note need not be kept.
-	Add(b *pipeline.Batch, i int) (listed bool, err error)
-	// Settle returns the numbers, in rising order, of those added since the last call that are to be written.
-	Settle() []int
-	// AppendBinary appends the data from which the selection among all units is made.
-	AppendBinary(dst []byte) []byte
-}
-
-// Unit writes the parts of one unit:
+// Notes writes notes as a file of Parquet:
 //
-//	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns; no counts of Imitated
-//	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
-//	quasi/       private: note_id, row, patient (a hash), combination: what k-anonymity is about
-//	rare/        private: as original, of Batch.Rare, and hashes of the phrase and of whom the note is of; of masked notes
-//	notes/       private: note_id, row, confidence, language; the centre, if there is one; source_row, where rows are mixed
-//	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
-//	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
-//	summary/     private: what the last step of the run has to know of all notes, see Summary
-//	quarantine/  private: row, note_id, reason; of rows of text files line, byte (-1: not known), cause
+//	note_id, columns of Batch.Extra, text, spans
 //
-// Each has a last column, part, which names the input file without saying what it
-// is: part and row together are a key, in both trees, though ids may begin anew in
-// every file (the summary has no rows). row is the number of the note in its input file, or, where rows are mixed, in the
-// order in which they leave it: source_row of notes, and row of quarantine and rare, is that of the file. start and end count bytes,
-// start_char and end_char code points. A part that would be empty is not made,
-// except the masked one and notes. It is a commit.UnitSink.
-//
-// What is public says nothing of what it hides but its category and place: a
-// confidence is a function of the hidden name under a model that everyone has,
-// and with all its digits it told 20 of 20 names out of 1,600. So is the length
-// of a span, who found it, and the language of a note of few words.
-type Unit struct {
-	parts *commit.Parts
-	o     UnitOptions
-
-	masked, spans, notes, original, candidates, quarantine, quasi, rare *part
-
-	summary *commit.Part
-
-	tagged *Tagged        // writes candidates
-	held   pipeline.Batch // candidates of which it is not known yet whether they are selected
-	ids    idset.Set
-
-	combined combinations // of quasi-identifiers
-
-	source  int   // column of notes that has the row in the input file; none: row is that
-	countOf []int // by category: its column of counts in the masked part; none: it is imitated
-	counts  []int32
-	extra   []*pipeline.Column
-
-	done    commit.Counts
-	reasons []int64
-	counted counted
-
-	pick   []int // notes of the batch that go to one of the parts
-	texts  []byte
-	values []byte          // of the quasi-identifiers of a note
-	places []pipeline.Span // of a note, those that are public
+// With spans, a JSON list as in CSV whose offsets count bytes of the text, it is the form that convert reads back: it has no other
+// columns, and notes that are not UTF-8 or have no id are left out and counted. Without, it is an archive as a hospital exports it,
+// which takes every note as it is and has the columns of the first batch. A note without text has null.
+type Notes struct {
+	o     TextOptions
+	path  string
+	rows  int  // of a row group
+	spans bool // are written
+	file  *lineFile
+	table *table.Table // nil before the first batch
+	extra int          // columns of it
+	index offset.Index
+	lists []byte // of the spans of a batch
+	leftOut
 }
 
-// datesKey is the key of the metadata under which a public part says that its
-// dates were moved, and how; not by how much.
-const datesKey = "velum.dates"
-
-// OffsetsKey is the metadata key for the unit of offsets in a file.
-const OffsetsKey = "velum.offsets"
-
-// offsetsSaid returns what it says of these columns; "" without offsets.
-func offsetsSaid(columns []column) string {
-	has := func(name string) bool {
-		return slices.ContainsFunc(columns, func(c column) bool { return c.name == name })
-	}
-	switch {
-	case has("start_char"):
-		return "start, end: bytes of UTF-8; start_char, end_char: Unicode code points; from 0, end exclusive"
-	case has("start"):
-		return "start, end: bytes of UTF-8; from 0, end exclusive"
-	}
-	return ""
+// NewNotes creates the folder if it does not exist, and writes notes.parquet in it.
+func NewNotes(dir string, o TextOptions) (*Notes, error) {
+	w := NewArchive(filepath.Join(dir, "notes.parquet"), 0, o)
+	w.spans = true
+	return w, os.MkdirAll(dir, folderMode(w.o.Mode))
 }
 
-// part is a table and the file that it goes to.
-type part struct {
-	*table
-	file *commit.Part
-}
-
-// Column numbers of the parts.
-const (
-	maskedID = iota
-	maskedRow
-	maskedText
-	maskedModel
-	maskedCounts // the first of them
-)
-
-// none is the column number of a column that the part does not have.
-const none = -1
-
-const (
-	noteID = iota
-	noteRow
-	noteConfidence
-	noteLanguage
-	noteCenter
-)
-
-const (
-	placeID = iota
-	placeRow
-	placeStart
-	placeEnd
-	placeStartChar
-	placeEndChar
-	placeCategory
-	placeScore // of the original ones
-	placeSource
-
-	rarePhrase = placeSource // of rare ones
-	rarePerson = placeSource + 1
-)
-
-const (
-	quarantineRow = iota
-	quarantineID
-	quarantineReason
-	quarantinePlaces // columns that say where rows stand
-)
-
-// Names as bytes, so that no row makes a string of one.
-var (
-	choiceNames = names[pipeline.Choice](int(pipeline.ToReview) + 1)
-	sourceNames = names[pipeline.SpanSource](pipeline.SpanSources())
-	reasonNames = names[pipeline.Reason](pipeline.Reasons())
-)
-
-// categoryNames are computed on first use, when user-defined label sets have been loaded.
-var categoryNames = sync.OnceValue(func() [][]byte { return names[pipeline.Category](pipeline.Categories()) })
-
-// languageNames are computed on first use, when the languages of the word files have been read.
-var languageNames = sync.OnceValue(func() [][]byte { return names[pipeline.Language](pipeline.MaxLanguages) })
-
-func names[T interface {
-	~uint8
-	String() string
-}](n int) [][]byte {
-	all := make([][]byte, n)
-	for i := range all {
-		all[i] = []byte(T(i).String())
-	}
-	return all
-}
-
-// NewUnit returns the sink that writes the parts of a unit.
-func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
-	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), counted: newCounted()}
-	columns, err := u.maskedColumns()
-	if err == nil {
-		err = distinct(slices.Concat(columns, partColumn(u.o.Part)))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if u.masked, err = u.begin("masked", columns, o.Mixed); err != nil {
-		return nil, err
-	}
-	if len(o.Quasi) > 0 {
-		if u.quasi, err = u.begin("quasi", quasiColumns, true); err != nil {
-			return nil, err
-		}
-	}
-	noted := noteColumns
-	if o.Centers {
-		noted = slices.Concat(noted, []column{{name: "center"}})
-	}
-	if u.source = none; o.Mixed {
-		u.source = len(noted)
-		noted = slices.Concat(noted, []column{{name: pipeline.SourceColumn, kind: pipeline.Int64Column}})
-	}
-	if u.notes, err = u.begin("notes", noted, true); err != nil {
-		return nil, err
-	}
-	u.summary, err = parts.Create("summary", SummaryExt, true)
-	return u, err
-}
-
-// maskedColumns lays out the masked part.
-func (u *Unit) maskedColumns() ([]column, error) {
-	columns := []column{
-		{name: "note_id"},
-		{name: "row", kind: pipeline.Int64Column},
-		{name: "text"},
-		{name: "model", dict: true},
-	}
-	u.countOf = make([]int, pipeline.Categories())
-	for c := range u.countOf {
-		u.countOf[c] = none
-	}
-	for _, c := range u.o.Categories {
-		if !slices.Contains(u.o.Imitated, c) {
-			u.countOf[c] = len(columns)
-			columns = append(columns, column{name: countColumn(c), kind: pipeline.Int32Column})
-		}
-	}
-	for c := range u.countOf {
-		if u.countOf[c] == none && !slices.Contains(u.o.Imitated, pipeline.Category(c)) {
-			u.countOf[c] = len(columns) // n_other
-		}
-	}
-	columns = append(columns, column{name: "n_other", kind: pipeline.Int32Column})
-	u.counts = make([]int32, len(columns))
-	u.extra = make([]*pipeline.Column, len(u.o.Pass))
-	for _, c := range u.o.Pass {
-		kept := column{name: c.Name, kind: c.Kind, optional: true}
-		if c.Type != "" {
-			var err error
-			if kept.shape, err = newShape(c.Type); err != nil {
-				return nil, err
-			}
-		}
-		columns = append(columns, kept)
-	}
-	return columns, nil
-}
-
-// countColumn returns the name of the column that counts a category.
-func countColumn(c pipeline.Category) string {
-	return "n_" + strings.ReplaceAll(strings.ToLower(c.String()), "-", "_")
-}
-
-func distinct(columns []column) error {
-	seen := map[string]bool{}
-	for _, c := range columns {
-		if seen[c.name] {
-			return fmt.Errorf("pass-through column %q has the name of a column of ours; rename it or leave it out", c.name)
-		}
-		seen[c.name] = true
-	}
-	return nil
-}
-
-// end ends the file and says what is in it.
-func (p *part) end() error {
-	digest, err := p.close()
-	p.file.Rows, p.file.Digest = p.rows, digest
-	return err
-}
-
-func (u *Unit) begin(kind string, columns []column, private bool) (*part, error) {
-	file, err := u.parts.Create(kind, ".parquet", private)
-	if err != nil {
-		return nil, err
-	}
-	var metadata []string
-	rowGroup := u.o.RowGroup
-	if kind == "masked" || kind == "spans" {
-		if metadata = []string{datesKey, u.o.Dates}; u.o.Mixed {
-			rowGroup = StagedRows
-		}
-	}
-	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), rowGroup, metadata...), file}, nil
+// NewArchive writes a file without spans, with rowGroup rows per row group (0: 100,000).
+func NewArchive(path string, rowGroup int, o TextOptions) *Notes {
+	return &Notes{o: o.withDefaults(), path: path, rows: rowGroup}
 }
 
 // Put implements pipeline.Sink.
-func (u *Unit) Put(b *pipeline.Batch) error {
-	if err := u.check(b); err != nil {
+func (w *Notes) Put(b *pipeline.Batch) error {
+	if w.table == nil {
+		if err := w.open(b.Extra); err != nil {
+			return err
+		}
+	}
+	c := w.table.Columns
+	w.lists = w.lists[:0]
+	for i := range b.Len() {
+		null := reason(b, i) == pipeline.NullText
+		if w.spans && !null && unwritable(b, i) {
+			w.skipped++
+			continue
+		}
+		c[0].Bytes(b.ID.At(i))
+		for k := range w.extra {
+			c[1+k].Copy(&b.Extra[k], i)
+		}
+		if text := &c[1+w.extra]; null {
+			text.Null()
+		} else {
+			text.Bytes(b.Text.At(i))
+		}
+		if w.spans {
+			at := len(w.lists)
+			var err error
+			if w.lists, err = AppendSpans(w.lists, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), offset.Bytes); err != nil {
+				return err
+			}
+			c[2].Bytes(w.lists[at:])
+		}
+		if err := w.table.Full(); err != nil {
+			return err
+		}
+	}
+	return w.table.Rest()
+}
+
+// open opens the file beside its place; Close puts it there.
+func (w *Notes) open(extra []pipeline.Column) (err error) {
+	columns := []table.Column{{Name: "note_id"}}
+	for _, e := range extra {
+		if !w.spans {
+			columns = append(columns, table.Column{Name: e.Name, Kind: e.Kind, Optional: true})
+		}
+	}
+	w.extra = len(columns) - 1
+	columns = append(columns, table.Column{Name: "text", Optional: true})
+	if w.spans {
+		columns = append(columns, table.Column{Name: "spans"})
+	}
+	if w.file, err = newLineFile(filepath.Clean(w.path), w.o.Mode); err == nil {
+		w.table = table.New(w.file, columns, w.rows)
+	}
+	return err
+}
+
+// Close finishes the file and renames it to its final name.
+func (w *Notes) Close() error {
+	if w.table == nil {
+		if err := w.open(nil); err != nil {
+			return err
+		}
+	}
+	if w.file.done {
+		return nil
+	}
+	if _, _, err := w.table.Close(); err != nil {
+		w.file.Abort()
 		return err
 	}
-	// A seal is valid for one text only: see pipeline.Batch.Seal.
-	for i, r := range b.Reason {
-		if r == pipeline.Sound && !b.Sealed(i) {
-			b.Quarantine(i, pipeline.Unsealed)
-		}
-	}
-	u.done.Rows += int64(b.Len())
-	for i := 0; u.o.IDs && i < b.Len(); i++ {
-		u.ids.Add(b.ID.At(i))
-	}
-	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putQuasi, u.putSpans, u.putRare, u.putCandidates, u.putQuarantine} {
-		if err := put(b); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.file.Close()
 }
 
-// check makes sure that the stages before have filled the batch: a note that
-// was not masked must never be written for want of a stage.
-func (u *Unit) check(b *pipeline.Batch) error {
-	n := b.Len()
-	if len(b.Reason) != n || b.ID.Len() != n || b.Masked.Len() != n || b.Spans.Len() != n || b.Places.Len() != n {
-		return fmt.Errorf("batch %d has %d notes, %d ids, %d reasons, %d lists of spans, %d masked texts, %d lists of places; a stage is missing",
-			b.Seq, n, b.ID.Len(), len(b.Reason), b.Spans.Len(), b.Masked.Len(), b.Places.Len())
+// Abort removes the unfinished file.
+func (w *Notes) Abort() {
+	if w.file != nil {
+		w.file.Abort()
 	}
-	for k, want := range u.o.Pass {
-		var err error
-		if u.extra[k], err = announced(b, &want); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// announced is the column of a batch that is another one's twin.
-func announced(b *pipeline.Batch, want *pipeline.Column) (*pipeline.Column, error) {
-	for i := range b.Extra {
-		if c := &b.Extra[i]; c.Name == want.Name && c.Type == want.Type && c.Kind == want.Kind {
-			return c, nil
-		}
-	}
-	return nil, fmt.Errorf("pass-through column %q is not in the batch as it was announced", want.Name)
-}
-
-// chunks calls put for every picked note, in chunks that fit the table.
-func (t *table) chunks(pick []int, put func(i int)) error {
-	for len(pick) > 0 {
-		n := min(len(pick), t.room())
-		for _, i := range pick[:n] {
-			put(i)
-		}
-		if err := t.flush(n); err != nil {
-			return err
-		}
-		pick = pick[n:]
-	}
-	return nil
-}
-
-func (u *Unit) putMasked(b *pipeline.Batch) error {
-	u.pick = u.pick[:0]
-	for i, r := range b.Reason {
-		if r == pipeline.Sound {
-			u.pick = append(u.pick, i)
-		}
-	}
-	u.done.Masked += int64(len(u.pick))
-	model := []byte(u.o.Model)
-	t := u.masked
-	return t.chunks(u.pick, func(i int) {
-		t.columns[maskedID].bytes(b.ID.At(i))
-		t.columns[maskedRow].int64(b.Number(i))
-		t.columns[maskedText].bytes(b.Masked.At(i))
-		t.columns[maskedModel].bytes(model)
-		u.countSpans(b.Spans.At(i))
-		if len(bytes.TrimSpace(b.Masked.At(i))) == 0 {
-			u.counted.empty++
-		}
-		for k := maskedCounts; k < len(u.counts); k++ {
-			t.columns[k].int32(u.counts[k])
-		}
-		at := len(u.counts)
-		for _, from := range u.extra {
-			for k := range from.Leaves {
-				t.columns[at+k].copyLeaf(&from.Leaves[k], i)
-			}
-			if at += len(from.Leaves); from.Kind != pipeline.NestedColumn {
-				t.columns[at].copy(from, i)
-				at++
-			}
-		}
-	})
-}
-
-func (u *Unit) countSpans(spans []pipeline.Span) {
-	clear(u.counts)
-	for _, s := range spans {
-		if at := u.countOf[s.Category]; at != none {
-			u.counts[at]++
-		}
-		u.counted.spans[s.Category][s.Source]++
-	}
-	if len(spans) > 0 {
-		u.counted.withSpans++
-	}
-}
-
-var noteColumns = []column{
-	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
-	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true},
-}
-
-// putNotes writes what is known of the masked notes and not public.
-func (u *Unit) putNotes(b *pipeline.Batch) error {
-	t, centers := u.notes, b.ExtraNamed("center")
-	u.values = u.values[:0] // the column keeps what it is given until it is flushed
-	return t.chunks(u.pick, func(i int) {
-		conf, language := valueAt(b.Conf, i, 1), valueAt(b.Language, i, pipeline.UnknownLanguage)
-		t.columns[noteID].bytes(b.ID.At(i))
-		t.columns[noteRow].int64(b.Number(i))
-		if u.source != none {
-			t.columns[u.source].int64(b.Row(i))
-		}
-		t.columns[noteConfidence].float(conf)
-		t.columns[noteLanguage].bytes(languageNames()[language])
-		u.counted.language[language]++
-		u.counted.parts.Note(tally.ByLanguage, languageNames()[language], conf)
-		if u.o.Centers {
-			at := len(u.values)
-			u.values = centers.AppendText(u.values, i)
-			t.columns[noteCenter].bytes(u.values[at:])
-			u.counted.parts.Note(tally.ByCenter, u.values[at:], conf)
-		}
-		u.counted.confidence[tally.Bin(conf)]++
-		words := valueAt(b.Words, i, pipeline.Words{})
-		u.counted.risk.Note(conf, u.o.Heard.Foreign(language, words), words, 0) // spans are counted by category
-	})
-}
-
-// originalColumns are those of the spans in the note as it was; the public
-// ones have no score and no source.
-var originalColumns = []column{
-	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
-	{name: "start", kind: pipeline.Int32Column}, {name: "end", kind: pipeline.Int32Column},
-	{name: "start_char", kind: pipeline.Int32Column}, {name: "end_char", kind: pipeline.Int32Column},
-	{name: "category", dict: true}, {name: "score", kind: pipeline.FloatColumn}, {name: "source", dict: true},
-}
-
-func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
-	for i, r := range b.Reason {
-		if r != pipeline.Sound || len(b.Spans.At(i)) == 0 {
-			continue
-		}
-		if err := u.putPlaces(b, i); err != nil {
-			return err
-		}
-		if u.original == nil {
-			if u.original, err = u.begin("original", originalColumns, true); err != nil {
-				return err
-			}
-		}
-		if err := u.original.putSpans(b, i, b.Number(i), b.Text.At(i), b.Spans.At(i), u.original.foundBy); err != nil {
-			return err
-		}
-	}
-	for _, p := range []*part{u.spans, u.original} {
-		if p == nil {
-			continue
-		}
-		if err := p.rest(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rareColumns are those of what singles somebody out.
-var rareColumns = slices.Concat(originalColumns[:placeSource], []column{{name: "phrase", kind: pipeline.Int64Column}, {name: "person", kind: pipeline.Int64Column}})
-
-// putRare writes the spans of package rare that were not masked to the private part. A note without a patient counts as
-// a person of its own.
-func (u *Unit) putRare(b *pipeline.Batch) (err error) {
-	patients := b.ExtraNamed(u.o.Patients)
-	for i := 0; i < b.Rare.Len(); i++ {
-		found := b.Rare.At(i)
-		if b.Reason[i] != pipeline.Sound || len(found) == 0 {
-			continue
-		}
-		if u.rare == nil {
-			if u.rare, err = u.begin("rare", rareColumns, true); err != nil {
-				return err
-			}
-		}
-		text, c := b.Text.At(i), u.rare.columns
-		u.values = patients.AppendText(u.values[:0], i)
-		person := xxh3.Hash(patientid.Key(u.values))
-		if len(u.values) == 0 {
-			person = xxh3.HashSeed(b.ID.At(i), uint64(b.Row(i)))
-		}
-		err := u.rare.putSpans(b, i, b.Row(i), text, found, func(s pipeline.Span) {
-			c[placeScore].float(s.Score)
-			c[rarePhrase].int64(int64(gazetteer.Hash(text[s.Start:s.End])))
-			c[rarePerson].int64(int64(person))
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if u.rare != nil && u.rare.pending() > 0 {
-		return u.rare.flush(u.rare.pending())
-	}
-	return nil
-}
-
-// putPlaces writes where the replacements of note i lie, those that may be told.
-func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
-	if u.o.NoSpans {
-		return nil
-	}
-	places := b.Places.At(i)
-	if len(u.o.Imitated) > 0 {
-		u.places = u.places[:0]
-		for _, p := range places {
-			if u.countOf[p.Category] != none {
-				u.places = append(u.places, p)
-			}
-		}
-		places = u.places
-	}
-	if len(places) == 0 {
-		return nil
-	}
-	if u.spans == nil {
-		if u.spans, err = u.begin("spans", originalColumns[:placeScore], u.o.Mixed); err != nil {
-			return err
-		}
-	}
-	return u.spans.putSpans(b, i, b.Number(i), b.Masked.At(i), places, nil)
-}
-
-// foundBy writes who found a span, and how sure.
-func (p *part) foundBy(s pipeline.Span) {
-	p.columns[placeScore].float(s.Score)
-	p.columns[placeSource].bytes(sourceNames[s.Source])
-}
-
-// putSpans writes the spans of note i, which lie in text; more, if there is more to say of each.
-func (p *part) putSpans(b *pipeline.Batch, i int, row int64, text []byte, spans []pipeline.Span, more func(pipeline.Span)) error {
-	at, chars := int32(0), int32(0) // of what is counted already
-	for _, s := range spans {
-		from := chars + int32(utf8.RuneCount(text[at:s.Start]))
-		to := from + int32(utf8.RuneCount(text[s.Start:s.End]))
-		at, chars = s.End, to
-		p.columns[placeID].bytes(b.ID.At(i))
-		p.columns[placeRow].int64(row)
-		p.columns[placeStart].int32(s.Start)
-		p.columns[placeEnd].int32(s.End)
-		p.columns[placeStartChar].int32(from)
-		p.columns[placeEndChar].int32(to)
-		p.columns[placeCategory].bytes(categoryNames()[s.Category])
-		if more != nil {
-			more(s)
-		}
-		if err := p.full(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// heldBytes is how many bytes of candidates' text are kept in memory before the selection is known. A whole unit of
-// short notes has less.
-const heldBytes = 16 << 20
-
-func (u *Unit) putCandidates(b *pipeline.Batch) error {
-	if u.o.Candidates == nil || len(b.Chosen) == 0 {
-		return nil
-	}
-	if err := checkTagged(b); err != nil {
-		return err
-	}
-	for i, c := range b.Chosen {
-		if c == pipeline.NotChosen || b.Reason[i] != pipeline.Sound {
-			continue
-		}
-		u.counted.chosen[c]++
-		listed, err := u.o.Candidates.Add(b, i)
-		if err != nil {
-			return err
-		}
-		if !listed {
-			continue
-		}
-		u.held.AppendTagged(b, i)
-		if len(u.held.Text.Data) >= heldBytes {
-			if err := u.settleCandidates(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// settleCandidates writes the candidates that are on the list so far.
-func (u *Unit) settleCandidates() error {
-	listed := u.o.Candidates.Settle()
-	defer u.held.Reset()
-	if len(listed) == 0 {
-		return nil
-	}
-	if u.candidates == nil {
-		file, err := u.parts.Create("candidates", ".parquet", true)
-		if err != nil {
-			return err
-		}
-		if u.tagged, err = newTagged(file, u.held.TagSet, u.o.RowGroup, slices.Concat(taggedColumns, partColumn(u.o.Part))); err != nil {
-			return err
-		}
-		u.candidates = &part{u.tagged.table, file}
-	}
-	return u.tagged.PutNotes(&u.held, listed)
-}
-
-// placesOf are the columns of a batch that say where its rows stand in files of text: nil each, where they are of no such file.
-func (u *Unit) placesOf(b *pipeline.Batch) (all [3]*pipeline.Column) {
-	for k, name := range u.o.Places {
-		all[k] = b.ExtraNamed(name)
-	}
-	return all
-}
-
-func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
-	u.pick = u.pick[:0]
-	for i, r := range b.Reason {
-		if r != pipeline.Sound {
-			u.pick = append(u.pick, i)
-			u.reasons[r]++
-		}
-	}
-	if len(u.pick) == 0 {
-		return nil
-	}
-	u.done.Quarantined += int64(len(u.pick))
-	if u.quarantine == nil {
-		columns := []column{{name: "row", kind: pipeline.Int64Column}, {name: "note_id"}, {name: "reason", dict: true}}
-		columns = append(columns, column{name: "line", kind: pipeline.Int64Column}, column{name: "byte", kind: pipeline.Int64Column}, column{name: "cause", dict: true})
-		if u.quarantine, err = u.begin("quarantine", columns, true); err != nil {
-			return err
-		}
-	}
-	t := u.quarantine
-	places := u.placesOf(b)
-	return t.chunks(u.pick, func(i int) {
-		t.columns[quarantineRow].int64(b.Row(i))
-		t.columns[quarantineID].bytes(b.ID.At(i))
-		t.columns[quarantineReason].bytes(reasonNames[b.Reason[i]])
-		for k, c := range places {
-			to := &t.columns[quarantinePlaces+k]
-			switch {
-			case c == nil && to.kind == pipeline.BytesColumn:
-				to.bytes(nil)
-			case c == nil:
-				to.int64(0)
-			case c.Kind == pipeline.BytesColumn:
-				to.bytes(c.Bytes.At(i))
-			default:
-				to.int64(int64(c.Fixed[i]))
-			}
-		}
-	})
-}
-
-// Close implements commit.UnitSink.
-func (u *Unit) Close() (commit.Counts, error) {
-	if u.o.Candidates != nil {
-		if err := u.settleCandidates(); err != nil {
-			return commit.Counts{}, err
-		}
-	}
-	if err := u.summarize(); err != nil {
-		return commit.Counts{}, err
-	}
-	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine, u.quasi, u.rare} {
-		if p == nil {
-			continue
-		}
-		if err := p.end(); err != nil {
-			return commit.Counts{}, err
-		}
-	}
-	for r, n := range u.reasons {
-		if n > 0 {
-			if u.done.Reasons == nil {
-				u.done.Reasons = map[string]int64{}
-			}
-			u.done.Reasons[pipeline.Reason(r).String()] = n
-		}
-	}
-	u.done.Tally = u.counted.named()
-	return u.done, nil
-}
-
-// tally counts what reports show.
-type counted struct {
-	spans      [][]int64 // by category and source
-	language   [pipeline.MaxLanguages]int64
-	chosen     [3]int64
-	confidence [tally.Bins]int64
-	risk       calibrate.Source
-	parts      calibrate.Parts // by name of tally.DoubtBy
-	withSpans  int64
-	empty      int64
-}
-
-func newCounted() counted {
-	t := counted{spans: make([][]int64, pipeline.Categories()), parts: calibrate.Parts{}}
-	for c := range t.spans {
-		t.spans[c] = make([]int64, pipeline.SpanSources())
-	}
-	return t
-}
-
-// named returns the counts that are not 0, by name.
-func (t *counted) named() (m tally.Counts) {
-	for c, bySource := range t.spans {
-		for s, n := range bySource {
-			m.NoteSpans(pipeline.Category(c).String(), pipeline.SpanSource(s).String(), n)
-		}
-	}
-	for l, n := range t.language {
-		m.Note(tally.Language, cmp.Or(pipeline.Language(l).String(), "unknown"), n)
-	}
-	t.parts.Each(func(name, bin string, n int64) { m.Note(tally.DoubtBy, tally.Pair(name, bin), n) })
-	for bin, n := range t.confidence {
-		m.Note(tally.Confidence, tally.BinName(bin), n)
-	}
-	for bin, n := range t.risk.Notes {
-		m.Note(tally.Doubt, calibrate.BinName(bin), n)
-	}
-	m.Note(tally.Words, "", t.risk.Words)
-	m.Note(tally.Unknown, "", t.risk.Unknown)
-	m.Note(tally.Foreign, "", t.risk.Foreign)
-	for c, n := range t.chosen {
-		m.Note(tally.Chosen, string(choiceNames[c]), n)
-	}
-	m.Note(tally.WithSpans, "", t.withSpans)
-	m.Note(tally.Empty, "", t.empty)
-	return m
 }

@@ -23,7 +23,8 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // otherWriters are files of invented notes that scripts/interop/interop.py wrote with
@@ -54,10 +55,10 @@ func keep(t testing.TB, path string, behind *fence.Fence, columns ...string) (st
 		if err != nil {
 			return commit.Line{}, err
 		}
-		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "none", Pass: a.Extra})
+		sink, err := unit.New(parts, unit.Options{Model: "none", Pass: a.Extra})
 		return commit.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: copies}}, Sink: sink}, err
 	}
-	result, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: out}, line, commit.UnitOptions{Verify: write.Verify})
+	result, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: out}, line, commit.UnitOptions{Verify: table.Verify})
 	if err != nil {
 		return "", err
 	}
@@ -308,10 +309,10 @@ func TestStrangeFiles(t *testing.T) {
 		if err != nil {
 			return commit.Line{}, err
 		}
-		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "none"})
+		sink, err := unit.New(parts, unit.Options{Model: "none"})
 		return commit.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: copies}}, Sink: sink}, err
 	}
-	result, err := commit.RunUnits(t.Context(), &commit.Plan{Units: a.Units, BadInputs: a.Bad}, commit.Output{Dir: out}, line, commit.UnitOptions{Verify: write.Verify})
+	result, err := commit.RunUnits(t.Context(), &commit.Plan{Units: a.Units, BadInputs: a.Bad}, commit.Output{Dir: out}, line, commit.UnitOptions{Verify: table.Verify})
 	if err != nil {
 		t.Fatal(err)
 	}

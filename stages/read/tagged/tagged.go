@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // Reader reads a Parquet file of tagged notes: a part of candidates, a selection set, or a curator's list (see
-// write.Tagged). It is a pipeline.Source.
+// unit.Tagged). It is a pipeline.Source.
 //
 // Gold holds the spans that the tags encode. Row numbers are in Batch.Extra under pipeline.RowColumn, since selected
 // notes are not consecutive; Batch.First counts the notes of the file.
@@ -204,7 +204,7 @@ func (r *Reader) note(b *pipeline.Batch) error {
 	return nil
 }
 
-// words appends the tokens and tags of a note: the inverse of what write.Tagged says of its column. false: there
+// words appends the tokens and tags of a note: the inverse of what unit.Tagged says of its column. false: there
 // are no such words in the text.
 func (r *Reader) words(b *pipeline.Batch, text, words []byte) bool {
 	for at := uint64(0); len(words) > 0; {

@@ -25,7 +25,8 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/tokenize"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // taggedNote is a note as a file of tagged notes has it.
@@ -118,7 +119,7 @@ func drawTagged(t *rapid.T) taggedNote {
 // writeTagged writes notes, so many a batch and a row group.
 func writeTagged(t rapid.TB, notes []taggedNote, batch, rowGroup int) []byte {
 	var file bytes.Buffer
-	w, err := write.NewTagged(&file, someTags, rowGroup)
+	w, err := unit.NewTagged(&file, someTags, rowGroup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func writeTagged(t rapid.TB, notes []taggedNote, batch, rowGroup int) []byte {
 	if err != nil || rows != int64(len(notes)) {
 		t.Fatalf("%d rows, %v", rows, err)
 	}
-	gotRows, gotDigest, err := write.Verify("selected", bytes.NewReader(file.Bytes()), int64(file.Len()))
+	gotRows, gotDigest, err := table.Verify("selected", bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil || gotRows != rows || gotDigest != digest {
 		t.Fatalf("re-reading gives %d rows, %v", gotRows, err)
 	}
@@ -238,7 +239,7 @@ func TestTaggedFiles(t *testing.T) {
 	someTags.Encode(in.Tags, in.Tokens.At(0), spans)
 	in.Conf, in.Chosen = []float32{1}, []pipeline.Choice{pipeline.Candidate}
 	var file bytes.Buffer
-	w, err := write.NewTagged(&file, someTags, 0)
+	w, err := unit.NewTagged(&file, someTags, 0)
 	if err == nil {
 		err = w.Put(in)
 	}

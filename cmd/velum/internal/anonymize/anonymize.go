@@ -25,12 +25,14 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/summary"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // Columns returns the quasi-identifiers, sorted by name: first the columns of the archive, then the categories of the
 // text. It returns none without anonymity.k.
-func Columns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiColumn, err error) {
+func Columns(c *option.Config, kept []pipeline.Column) (columns []unit.QuasiColumn, err error) {
 	a := &c.Anonymity
 	if a.K == 0 {
 		return nil, nil
@@ -40,14 +42,14 @@ func Columns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiCol
 		if i < 0 || kept[i].Kind == pipeline.NestedColumn {
 			return nil, exit.Misconfiguredf("name a column of single values", "anonymity.columns: the archive has no column %q that could be counted", name)
 		}
-		q := write.QuasiColumn{Name: name, Column: &kept[i]}
+		q := unit.QuasiColumn{Name: name, Column: &kept[i]}
 		if day, isTime := parquet.TimeOf(kept[i]); isTime {
 			q.Day = day
 		}
 		columns = append(columns, q)
 	}
 	for i, name := range slices.Sorted(maps.Keys(a.Text)) {
-		columns = append(columns, write.QuasiColumn{Name: strings.ToLower(name), Lifted: i})
+		columns = append(columns, unit.QuasiColumn{Name: strings.ToLower(name), Lifted: i})
 	}
 	return columns, nil
 }
@@ -66,9 +68,9 @@ func generalized(a *option.Anonymity) (columns []anonymity.Column) {
 
 // Without returns the columns of kept that are no quasi-identifiers. Quasi-identifiers are written to tables of their
 // own.
-func Without(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline.Column) {
+func Without(kept []pipeline.Column, quasi []unit.QuasiColumn) (pass []pipeline.Column) {
 	for _, c := range kept {
-		if !slices.ContainsFunc(quasi, func(q write.QuasiColumn) bool { return q.Column != nil && q.Column.Name == c.Name }) {
+		if !slices.ContainsFunc(quasi, func(q unit.QuasiColumn) bool { return q.Column != nil && q.Column.Name == c.Name }) {
 			pass = append(pass, c)
 		}
 	}
@@ -85,7 +87,7 @@ func Without(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline
 // anonymity.
 type anonymizer struct {
 	config  *option.Config
-	columns []anonymity.Column // in the order of write.UnitOptions.Quasi
+	columns []anonymity.Column // in the order of unit.Options.Quasi
 	f       *commit.Final
 	before  *tables
 	cohort  map[string]int    // of a unit, by its name
@@ -198,7 +200,7 @@ func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
 	return nil
 }
 
-// Staged is the kind of the tables of units whose masked parts are staged: see write.Mix.
+// Staged is the kind of the tables of units whose masked parts are staged: see rewrite.Mix.
 const Staged = "generalized"
 
 // tableOf is the path of the table of a unit, below its kind; "" if it has none.
@@ -237,10 +239,10 @@ func (a *anonymizer) combinations(u *commit.UnitRecord) ([]byte, error) {
 }
 
 // each calls do for every combination of a unit.
-func (a *anonymizer) each(u *commit.UnitRecord, do func(c *write.Combination)) error {
+func (a *anonymizer) each(u *commit.UnitRecord, do func(c *summary.Combination)) error {
 	all, err := a.combinations(u)
 	if err == nil {
-		err = write.EachCombination(all, len(a.columns), do)
+		err = summary.EachCombination(all, len(a.columns), do)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Name, err)
@@ -258,7 +260,7 @@ func (a *anonymizer) choose(ctx context.Context, cohort int) (*anonymity.Plan, e
 	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) ([]byte, error) {
 		return func(i int) ([]byte, error) { return a.combinations(units[i]) }
 	}, func(_ int, all []byte) error {
-		return write.EachCombination(all, len(a.columns), func(of *write.Combination) { c.Add(of.Values, of.Notes); notes += of.Notes })
+		return summary.EachCombination(all, len(a.columns), func(of *summary.Combination) { c.Add(of.Values, of.Notes); notes += of.Notes })
 	})
 	if err != nil || notes == 0 {
 		return nil, err
@@ -274,7 +276,7 @@ func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan
 		r := plan.Reader()
 		return func(i int) (*anonymity.Groups, error) {
 			some := anonymity.NewGroups(a.config.Anonymity.K)
-			return some, a.each(units[i], func(of *write.Combination) {
+			return some, a.each(units[i], func(of *summary.Combination) {
 				if a.everyNoteAPerson() {
 					of.Patients = nil
 				}
@@ -358,7 +360,7 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	}
 	var row []byte
 	var of [][][]byte // what stands for values, by their number
-	err = a.each(u, func(c *write.Combination) {
+	err = a.each(u, func(c *summary.Combination) {
 		general := slices.Clone(r.Apply(c.Values))
 		of = append(of, general)
 		row = row[:0]
@@ -381,9 +383,9 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	}
 	rowGroup := a.config.Write.RowGroupRows
 	if part.Private {
-		rowGroup = write.StagedRows
+		rowGroup = table.StagedRows
 	}
-	w, err := write.NewQuasi(part, names, rowGroup, u.Mark)
+	w, err := unit.NewQuasi(part, names, rowGroup, u.Mark)
 	if err != nil {
 		return "", exit.Misconfigured(err, "rename the column")
 	}
@@ -480,12 +482,12 @@ func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
 }
 
 // Summary reads and decodes the summary of quasi-identifiers that one unit has written.
-func Summary(f *commit.Final, p commit.PartRecord) (write.Summary, error) {
+func Summary(f *commit.Final, p commit.PartRecord) (summary.Summary, error) {
 	data, err := f.Read(p)
 	if err != nil {
-		return write.Summary{}, err
+		return summary.Summary{}, err
 	}
-	s, err := write.ParseSummary(data)
+	s, err := summary.Parse(data)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", p.Path, err)
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // kept are the columns of the rows of these tests.
@@ -91,9 +92,9 @@ func finished(t testing.TB, dir string, units, rows int64, configure func(c *opt
 	}
 	var began time.Duration
 	result, err = commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: durable.OS}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
-		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "none", Quasi: quasi, Patients: input.PatientColumn})
+		sink, err := unit.New(parts, unit.Options{Model: "none", Quasi: quasi, Patients: input.PatientColumn})
 		return commit.Line{Source: &rowSource{rng: rand.New(rand.NewPCG(3, uint64(u.From))), unit: u.From, rows: rows, people: units * rows / 6}, Sink: sink}, err
-	}, commit.UnitOptions{Verify: write.Verify, ByLength: true, Finish: func(ctx context.Context, f *commit.Final) error {
+	}, commit.UnitOptions{Verify: table.Verify, ByLength: true, Finish: func(ctx context.Context, f *commit.Final) error {
 		runtime.GC()
 		began = processor()
 		_, err := Finish(ctx, cfg, f)

@@ -35,10 +35,10 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> vet (apart) tokenize tag (recognize) resolve (calendar rare) mask verify (restore) teacher choose ─> write.Unit
+//	run        read.Archive ─> vet (apart) tokenize tag (recognize) resolve (calendar rare) mask verify (restore) teacher choose ─> unit.Unit
 //	explain    one note     ─> (apart) tokenize tag (recognize) resolve (calendar rare) mask verify ─> explain
 //	mask - -   stream       ─> vet (apart) tokenize tag (recognize) resolve (calendar rare) mask verify (restore) ─> stream (tag - - the same)
-//	mask       read.Archive ─> vet (apart) tokenize (recognize) give (calendar rare) mask verify (restore) ─> write.Unit (spans of an earlier run)
+//	mask       read.Archive ─> vet (apart) tokenize (recognize) give (calendar rare) mask verify (restore) ─> unit.Unit (spans of an earlier run)
 //	           read.Archive ─> (apart) tokenize (recognize) give        ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score

@@ -26,7 +26,8 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/rare"
 	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/rewrite"
+	"github.com/velum-health/velum/stages/write/summary"
 )
 
 // lastStep is the work of a run when all units are done:
@@ -35,7 +36,7 @@ import (
 //	candidates parts    ─> selected/, review/: those notes (room selection)
 //	rare parts          ─> rare/: the notes that single somebody out, the worst first
 //	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
-//	staged parts        ─> masked/, spans/, quasi/, public: rows of all units in the order of the key (write.Mix)
+//	staged parts        ─> masked/, spans/, quasi/, public: rows of all units in the order of the key (rewrite.Mix)
 //	counts of all units ─> report.json, report.html (room report)
 //
 // It is a function of the manifest and the configuration, so that a run that
@@ -143,7 +144,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		}
 	}
 	for _, k := range [][2]string{{"masked", "masked"}, {"spans", "spans"}, {"quasi", anonymize.Staged}} {
-		groups, err := write.Mix(f, k[0], k[1], l.config.Write.RowGroupRows)
+		groups, err := rewrite.Mix(f, k[0], k[1], l.config.Write.RowGroupRows)
 		if err != nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func moreIDs(f *commit.Final, ids *idset.Counter, pass, i int, part commit.PartR
 	if err != nil {
 		return err
 	}
-	set, err := write.SummaryIDs(file)
+	set, err := summary.IDs(file)
 	if err == nil {
 		err = ids.Add(pass, i, set)
 	}

@@ -36,7 +36,9 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/rewrite"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // Options holds the arguments of `velum run` beside the configuration.
@@ -332,7 +334,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions returns the options that decide about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: table.Verify}
 }
 
 // stands implements commit.UnitOptions.Stands: a unit whose masked parts belong to a sample, read or not, must not be
@@ -351,7 +353,7 @@ func (m *masking) stands() func(u *commit.UnitRecord) bool {
 
 // rest is commit.UnitOptions.Rest.
 func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool) (commit.Counts, error) {
-	return write.Rest(parts, of, open, stays, choose.Remaining)
+	return rewrite.Rest(parts, of, open, stays, choose.Remaining)
 }
 
 // units does the units and prints what came out.
@@ -520,7 +522,7 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
 	var sink commit.UnitSink
-	if sink, err = write.NewUnit(parts, o); err == nil {
+	if sink, err = unit.New(parts, o); err == nil {
 		sink, err = m.Beside(sink, parts, m.archive.Kept, exit.Printable(u.Input), m.Version)
 	}
 	if err != nil {
@@ -582,8 +584,8 @@ func damaged(m *commit.Manifest) string {
 	return ""
 }
 
-// summary is the output of `velum run --json`.
-type summary struct {
+// runSummary is the output of `velum run --json`.
+type runSummary struct {
 	Kind string `json:"message_type"`
 	commit.Counts
 	Units      int      `json:"units"`
@@ -605,7 +607,7 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 	if err != nil {
 		return err
 	}
-	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
+	s := runSummary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
 		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons, Lost: report.WordsLost(&r.Manifest.Counts)}
 	s.PerSecond = float64(s.Rows) / s.Seconds
 	if m.JSON {
@@ -617,7 +619,7 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 	return s.table(m.Out)
 }
 
-func (s *summary) table(w io.Writer) error {
+func (s *runSummary) table(w io.Writer) error {
 	kept, lost, empty := "", "", ""
 	if n := s.Tally.Get(tally.Empty, ""); n > 0 {
 		empty = fmt.Sprintf(" (%d of them empty)", n)
@@ -635,7 +637,7 @@ func (s *summary) table(w io.Writer) error {
 
 // writeOptions returns the options of the configuration for the output. Columns that
 // later stages need are read, but only those that are kept are written.
-func (m *masking) writeOptions() (write.UnitOptions, error) {
+func (m *masking) writeOptions() (unit.Options, error) {
 	moved, err1 := m.Dates()
 	imitated, err3 := m.Imitated()
 	quasi, err2 := anonymize.Columns(m.Config, m.archive.Kept)
@@ -643,7 +645,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	if m.Read.Columns.Patient != "" {
 		patients = input.PatientColumn
 	}
-	return write.UnitOptions{
+	return unit.Options{
 		Places: [3]string(input.PlaceColumns), Dates: moved, Heard: m.Model.Header().Heard(), Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
 		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", RowGroup: m.Write.RowGroupRows,

@@ -30,7 +30,8 @@ import (
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // canary stands in every note that a test of the last step makes.
@@ -163,10 +164,10 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 		if r.failUnit > 0 && u.From == r.failUnit {
 			src.failAt = u.Rows / 2
 		}
-		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "tiny", Categories: set.Categories, IDs: true, Candidates: selection.Shortlist(&cfg)})
+		sink, err := unit.New(parts, unit.Options{Model: "tiny", Categories: set.Categories, IDs: true, Candidates: selection.Shortlist(&cfg)})
 		step := choose.New(choose.Options{MinConfidence: h.MinConfidence, ReviewBelow: choose.ReviewBelow})
 		return commit.Line{Source: src, Steps: []pipeline.Step{step}, Sink: sink}, err
-	}, commit.UnitOptions{Verify: write.Verify, AtOnce: 2, ByLength: true, Finish: last.finish, LastStep: last.String()})
+	}, commit.UnitOptions{Verify: table.Verify, AtOnce: 2, ByLength: true, Finish: last.finish, LastStep: last.String()})
 }
 
 // chosenNotes reads the part of a kind that the last step wrote.

@@ -48,7 +48,7 @@ func (m *masking) trims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, staged := range []bool{true, false} { // what write.Mix makes public parts of is one piece; tables of OMOP are public parts of their unit
+	for _, staged := range []bool{true, false} { // what rewrite.Mix makes public parts of is one piece; tables of OMOP are public parts of their unit
 		for i := range m.archive.Units {
 			u := &m.archive.Units[i]
 			days.Mixed = m.archive.Mixes(u)

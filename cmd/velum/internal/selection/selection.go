@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // Selector makes the selection set and the curators' list out of the candidates of all units, because the wanted
@@ -197,7 +197,7 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	if err != nil {
 		return err
 	}
-	w, err := write.NewChosen(file, s.set, s.rowGroup, placesKey, places)
+	w, err := unit.NewChosen(file, s.set, s.rowGroup, placesKey, places)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // choose tags the next slice with the model of the turn before and takes the
@@ -132,7 +132,7 @@ type pool struct {
 	senses         choose.Senses
 	notes, unsound int64
 	histogram      [tally.Bins]int64
-	file           *write.Tagged
+	file           *unit.Tagged
 	pick           []int
 }
 
@@ -187,7 +187,7 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 	}
 	steps, err := w.poolSteps()
 	if err == nil {
-		p.file, err = write.NewTagged(file, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
+		p.file, err = unit.NewTagged(file, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	}
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -269,7 +269,7 @@ const mostWithout = 0.99
 
 // copyChosen copies the candidates of some rows, which rise.
 func (w *turning) copyChosen(ctx context.Context, p *pool, keys []choose.Key, to durable.File) error {
-	out, err := write.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
+	out, err := unit.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}

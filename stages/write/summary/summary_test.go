@@ -1,4 +1,4 @@
-package write
+package summary
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 )
 
 func summaryOf(fields ...string) []byte {
-	data := []byte(summaryMagic)
+	data := []byte(magic)
 	for _, f := range fields {
 		data = append(binary.LittleEndian.AppendUint64(data, uint64(len(f))), f...)
 	}
 	return data
 }
 
-func TestParseSummary(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -26,32 +26,32 @@ func TestParseSummary(t *testing.T) {
 		{"four", summaryOf("ids", "x", "y", "z"), false},
 		{"a byte more", append(summaryOf("", "", ""), 0), false},
 		{"a byte fewer", summaryOf("", "", "abc")[:len(summaryOf("", "", "abc"))-1], false},
-		{"half a length", summaryOf("", "")[:len(summaryMagic)+12], false},
+		{"half a length", summaryOf("", "")[:len(magic)+12], false},
 		{"nothing", nil, false},
 		{"another file", []byte("PAR1"), false},
 	} {
-		s, err := ParseSummary(c.data)
+		s, err := Parse(c.data)
 		if (err == nil) != c.ok || c.ok && (string(s.IDs) != "ids" || len(s.Candidates) != 0 || string(s.Quasi) != "quasi") {
 			t.Errorf("%s: %q %q %q, %v", c.name, s.IDs, s.Candidates, s.Quasi, err)
 		}
 	}
-	r, err := SummaryIDs(bytes.NewReader(summaryOf("ids", "x", "y")))
+	r, err := IDs(bytes.NewReader(summaryOf("ids", "x", "y")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(r); string(got) != "ids" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := SummaryIDs(bytes.NewReader([]byte(summaryMagic))); err == nil {
+	if _, err := IDs(bytes.NewReader([]byte(magic))); err == nil {
 		t.Error("no length: no error")
 	}
 }
 
-func FuzzParseSummary(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add(summaryOf("ids", "candidates", "quasi"))
 	f.Add(append(summaryOf("", ""), bytes.Repeat([]byte{0xFF}, 8)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ParseSummary(data)
+		s, err := Parse(data)
 		if err == nil && !bytes.Equal(summaryOf(string(s.IDs), string(s.Candidates), string(s.Quasi)), data) {
 			t.Fatal("what was read is not what stands there")
 		}

@@ -1,4 +1,6 @@
-package write
+// Package rewrite writes parts of units again: Rest without the rows of removed files, Mix with the rows of all units in the
+// order of their numbers. Each part is held against its digest while it is read.
+package rewrite
 
 import (
 	"crypto/sha256"
@@ -11,10 +13,11 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/write/table"
 )
 
-// partReader reads the rows of a part of ours one by one, and makes sure that they are what was written.
-type partReader struct {
+// reader reads the rows of a part of ours one by one, and makes sure that they are what was written.
+type reader struct {
 	of     commit.Staged
 	file   durable.File
 	footer *parquet.File
@@ -23,15 +26,15 @@ type partReader struct {
 	some   []parquet.Row      // of these
 	at, n  int                // the next of them, and how many they are
 	seen   int64
-	digest []columnDigest
+	digest []table.Digest
 
 	row    parquet.Row // the one at hand; nil: there are no more
 	number int64       // by which the key calls it
 	called int         // column that has it
 }
 
-func openPart(s commit.Staged) (*partReader, error) {
-	r := &partReader{of: s, some: make([]parquet.Row, 64), called: none}
+func openPart(s commit.Staged) (*reader, error) {
+	r := &reader{of: s, some: make([]parquet.Row, 64), called: -1}
 	var err error
 	if r.file, err = s.Open(); err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func openPart(s commit.Staged) (*partReader, error) {
 	r.groups = r.footer.RowGroups()
 	for i, path := range r.footer.Schema().Columns() {
 		leaf, _ := r.footer.Schema().Lookup(path...)
-		r.digest = append(r.digest, newColumnDigest(leaf.MaxDefinitionLevel > 0))
+		r.digest = append(r.digest, table.NewDigest(leaf.MaxDefinitionLevel > 0))
 		if len(path) == 1 && path[0] == pipeline.RowColumn {
 			r.called = i
 		}
@@ -51,11 +54,11 @@ func openPart(s commit.Staged) (*partReader, error) {
 }
 
 // again begins a part of the same columns and metadata; others stand in place of columns of their names.
-func (r *partReader) again(file *commit.Part, rowGroup int, others ...column) (*part, error) {
-	columns, err := columnsOf(r.footer.Metadata())
+func (r *reader) again(file *commit.Part, rowGroup int, others ...table.Column) (*table.Part, error) {
+	columns, err := table.ColumnsOf(r.footer.Metadata())
 	for i := range columns {
 		for _, c := range others {
-			if columns[i].name == c.name {
+			if columns[i].Name == c.Name {
 				columns[i] = c
 			}
 		}
@@ -64,29 +67,19 @@ func (r *partReader) again(file *commit.Part, rowGroup int, others ...column) (*
 	for _, pair := range r.footer.Metadata().KeyValueMetadata {
 		metadata = append(metadata, pair.Key, pair.Value)
 	}
-	return &part{newTable(file, columns, rowGroup, metadata...), file}, err
-}
-
-// take appends the row at hand.
-func (p *part) take(row parquet.Row) error {
-	for _, v := range row {
-		if c := &p.columns[v.Column()]; c.constant == nil {
-			c.take(v)
-		}
-	}
-	return p.full()
+	return &table.Part{Table: table.New(file, columns, rowGroup, metadata...), File: file}, err
 }
 
 // changed says that the part is not what was written.
-func (r *partReader) changed() error {
+func (r *reader) changed() error {
 	return &durable.IntegrityError{Path: r.of.Path, Cause: "is changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
 }
 
 // next goes to the next row. Values of the last ones are good until then, and some of them may wait in to.
-func (r *partReader) next(to *part) error {
+func (r *reader) next(to *table.Part) error {
 	for r.at == r.n {
 		if to != nil {
-			if err := to.rest(); err != nil {
+			if err := to.Rest(); err != nil {
 				return err
 			}
 		}
@@ -106,7 +99,7 @@ func (r *partReader) next(to *part) error {
 			return r.changed()
 		}
 		for i := range r.digest {
-			r.digest[i].flush()
+			r.digest[i].Flush()
 		}
 	}
 	r.row = r.some[r.at]
@@ -116,16 +109,16 @@ func (r *partReader) next(to *part) error {
 		if v.Column() == r.called {
 			r.number = v.Int64()
 		}
-		r.digest[v.Column()].values(r.row[i : i+1])
+		r.digest[v.Column()].Values(r.row[i : i+1])
 	}
 	return nil
 }
 
 // end makes sure that what was read is what was written.
-func (r *partReader) end() error {
+func (r *reader) end() error {
 	h := sha256.New()
 	for i, path := range r.footer.Schema().Columns() {
-		r.digest[i].sum(h, path[0])
+		r.digest[i].Sum(h, path[0])
 	}
 	if r.seen != r.of.Rows || hex.EncodeToString(h.Sum(nil)[:16]) != r.of.Digest {
 		return r.changed()

@@ -1,4 +1,4 @@
-package write
+package rewrite
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/pipeline/tally"
+	"github.com/velum-health/velum/stages/write/summary"
+	"github.com/velum-health/velum/stages/write/table"
 )
 
 // Remaining updates an encoded shortlist after notes were removed: place returns the new position of a note among those
@@ -51,14 +51,14 @@ type remaining struct {
 	parts      *commit.Parts
 	stays      func(row int64) bool
 	done       commit.Counts
-	masked     int64          // rows that go of the masked part
-	spanned    map[int64]bool // rows that go and have spans
-	gone       tally.Counts   // what was counted of them
-	ids        idset.Set      // of the notes that stay
-	summary    *Summary       // of all notes; nil: the unit has none
-	keys       [][]byte       // of its combinations
-	combined   combinations   // of the quasi-identifiers of the notes that stay
-	candidates []int32        // by the place that each had, that which it has now; goes
+	masked     int64                // rows that go of the masked part
+	spanned    map[int64]bool       // rows that go and have spans
+	gone       tally.Counts         // what was counted of them
+	ids        idset.Set            // of the notes that stay
+	summary    *summary.Summary     // of all notes; nil: the unit has none
+	keys       [][]byte             // of its combinations
+	combined   summary.Combinations // of the quasi-identifiers of the notes that stay
+	candidates []int32              // by the place that each had, that which it has now; goes
 }
 
 // goes stands in place of a candidate's new position if the candidate is removed.
@@ -74,12 +74,12 @@ func (r *remaining) sum(p commit.Staged) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	s, err := ParseSummary(data)
+	s, err := summary.Parse(data)
 	if err != nil {
 		return err
 	}
 	r.summary = &s
-	return EachCombination(s.Quasi, -1, func(c *Combination) { r.keys = append(r.keys, c.Key) })
+	return summary.EachCombination(s.Quasi, -1, func(c *summary.Combination) { r.keys = append(r.keys, c.Key) })
 }
 
 // summarize sums up what stays.
@@ -103,10 +103,10 @@ func (r *remaining) summarize(list Remaining) (err error) {
 	if s.IDs = nil; had {
 		s.IDs = r.ids.AppendBinary(nil)
 	}
-	s.Quasi = r.combined.appendBinary(nil)
-	to, err := r.parts.Create("summary", SummaryExt, true)
+	s.Quasi = r.combined.AppendBinary(nil)
+	to, err := r.parts.Create("summary", summary.Ext, true)
 	if err == nil {
-		_, err = to.Write(s.append(nil))
+		_, err = to.Write(s.Append(nil))
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (r *remaining) part(p commit.Staged) (err error) {
 			c.at[leaf[0]] = i
 		}
 	}
-	if from.called == none {
+	if from.called < 0 {
 		return errors.New("has no column of rows")
 	}
 	if p.Kind == "masked" || p.Kind == "notes" { // which are there even if they are empty
@@ -143,34 +143,7 @@ func (r *remaining) part(p commit.Staged) (err error) {
 	if err != nil || c.to == nil {
 		return err
 	}
-	return c.to.end()
-}
-
-// columnsOf are the columns of a file as those that are kept.
-func columnsOf(m *format.FileMetaData) (columns []column, err error) {
-	for at := 1; at < len(m.Schema); {
-		end := behind(m.Schema, at)
-		kind, err := thrift.Marshal(new(thrift.CompactProtocol), format.FileMetaData{Schema: m.Schema[at:end]})
-		if err != nil {
-			return nil, err
-		}
-		c := column{name: m.Schema[at].Name}
-		if c.shape, err = newShape(string(kind)); err != nil {
-			return nil, err
-		}
-		columns = append(columns, c)
-		at = end
-	}
-	return columns, nil
-}
-
-// behind returns the index of the schema element that follows element at and all its children.
-func behind(schema []format.SchemaElement, at int) int {
-	children := int(schema[at].NumChildren.V)
-	for at++; children > 0 && at < len(schema); children-- {
-		at = behind(schema, at)
-	}
-	return at
+	return c.to.End()
 }
 
 // rowCopier copies the rows of a part that stay, and counts the others.
@@ -178,9 +151,9 @@ type rowCopier struct {
 	*remaining
 	kind   string
 	at     map[string]int // leaves that are a column of their own, by name
-	from   *partReader
-	to     *part // nil: nothing has stayed yet
-	placed int32 // rows that have stayed
+	from   *reader
+	to     *table.Part // nil: nothing has stayed yet
+	placed int32       // rows that have stayed
 }
 
 func (c *rowCopier) begin() error {
@@ -213,9 +186,9 @@ func (c *rowCopier) row(row parquet.Row) error {
 	case "quasi":
 		number := c.value(row, "combination").Int32()
 		if number < 0 || int(number) >= len(c.keys) {
-			return errSummary
+			return summary.ErrSummary
 		}
-		now := parquet.Int32Value(c.combined.add(c.keys[number], c.value(row, "patient").ByteArray()))
+		now := parquet.Int32Value(c.combined.Add(c.keys[number], c.value(row, "patient").ByteArray()))
 		row[c.at["combination"]] = now.Level(0, 0, c.at["combination"])
 	case "quarantine":
 		c.ids.Add(c.value(row, "note_id").ByteArray())
@@ -230,7 +203,7 @@ func (c *rowCopier) row(row parquet.Row) error {
 			return err
 		}
 	}
-	return c.to.take(row)
+	return c.to.Take(row)
 }
 
 // value is that of a column that has one a row.

@@ -1,4 +1,6 @@
-package write
+// Package table writes one file of Parquet, column by column: values of rows in, pages and the digest of the rows out.
+// The bytes are a function of the rows alone. Verify reads a file again with another library and computes the digest anew.
+package table
 
 import (
 	"cmp"
@@ -30,28 +32,29 @@ const (
 	pageBytes    = 1 << 20 // values after which a page ends
 	RowGroupRows = 100_000 // in a row group unless options say otherwise
 	chunkRows    = 512     // rows that are handed to a column at once
+	StagedRows   = 4096    // in a row group of a staged part, of which package rewrite holds one in memory for each part that it merges
 )
 
-// column is one column of a part.
-type column struct {
-	name     string
-	kind     pipeline.ColumnKind
-	optional bool
-	dict     bool   // few different values
-	binary   bool   // bytes that need not be UTF-8
-	constant []byte // of a column that has one value: the table fills it in
+// Column is one column of a part.
+type Column struct {
+	Name     string
+	Kind     pipeline.ColumnKind
+	Optional bool
+	Dict     bool   // few different values
+	Binary   bool   // bytes that need not be UTF-8
+	Constant []byte // of a column that has one value: the table fills it in
 	shape    *shape // of a column that is kept: then the rest says nothing
 }
 
-func (c *column) node() parquet.Node {
+func (c *Column) node() parquet.Node {
 	if c.shape != nil {
 		return c.shape.node
 	}
 	var n parquet.Node
-	switch c.kind {
+	switch c.Kind {
 	case pipeline.BytesColumn:
 		n = parquet.String()
-		if c.binary {
+		if c.Binary {
 			n = parquet.Leaf(parquet.ByteArrayType)
 		}
 	case pipeline.Int32Column:
@@ -69,10 +72,10 @@ func (c *column) node() parquet.Node {
 	case pipeline.TimestampColumn:
 		n = parquet.Timestamp(parquet.Microsecond)
 	}
-	if c.dict {
+	if c.Dict {
 		n = parquet.Encoded(n, &parquet.RLEDictionary)
 	}
-	if c.optional {
+	if c.Optional {
 		return parquet.Optional(n)
 	}
 	return n
@@ -81,13 +84,13 @@ func (c *column) node() parquet.Node {
 // schema is a group whose fields keep their order; parquet.Group sorts them.
 type schema struct {
 	parquet.Group
-	columns []column
+	columns []Column
 }
 
-func newSchema(columns []column) *schema {
+func newSchema(columns []Column) *schema {
 	s := &schema{parquet.Group{}, columns}
 	for i := range columns {
-		s.Group[columns[i].name] = columns[i].node()
+		s.Group[columns[i].Name] = columns[i].node()
 	}
 	return s
 }
@@ -100,32 +103,49 @@ func (s *schema) Fields() []parquet.Field {
 }
 
 func (s *schema) at(name string) int {
-	return slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+	return slices.IndexFunc(s.columns, func(c Column) bool { return c.Name == name })
 }
 
-// partColumn is the last column of every part: what the file of its rows is
+// PartColumn is the last column of every part: what the file of its rows is
 // called in this output. With the number of the row it is a key in both trees,
 // whatever the ids are.
-func partColumn(mark string) []column {
+func PartColumn(mark string) []Column {
 	if mark == "" {
 		return nil
 	}
-	return []column{{name: pipeline.PartColumn, dict: true, constant: []byte(mark)}}
+	return []Column{{Name: pipeline.PartColumn, Dict: true, Constant: []byte(mark)}}
 }
 
-// table writes the rows of one part, column by column.
-type table struct {
+// Table writes the rows of one part, column by column.
+type Table struct {
 	w       *parquet.GenericWriter[any]
 	out     *untailed
-	columns []tableColumn
+	Columns []Values
 	group   int // rows of the row group so far
 	most    int // rows of a full one
 	rows    int64
 }
 
-// tableColumn gathers the values of some rows and their digest.
-type tableColumn struct {
-	column
+// OffsetsKey is the metadata key for the unit of offsets in a file.
+const OffsetsKey = "velum.offsets"
+
+// offsetsSaid returns what it says of these columns; "" without offsets.
+func offsetsSaid(columns []Column) string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
+	}
+	switch {
+	case has("start_char"):
+		return "start, end: bytes of UTF-8; start_char, end_char: Unicode code points; from 0, end exclusive"
+	case has("start"):
+		return "start, end: bytes of UTF-8; from 0, end exclusive"
+	}
+	return ""
+}
+
+// Values gathers the values of some rows and their digest.
+type Values struct {
+	Column
 	w      *parquet.ColumnWriter
 	stored parquet.Kind
 	leaf   int
@@ -134,16 +154,16 @@ type tableColumn struct {
 	rows   int // put since the last flush
 	page   int // bytes of values in the page so far
 	err    error
-	digest columnDigest
+	digest Digest
 }
 
 var zstdFastest = &zstd.Codec{Level: zstd.SpeedFastest}
 
-// newTable begins a part. Nothing of what is written says when, where or by
+// New begins a part. Nothing of what is written says when, where or by
 // which build. No statistics, bounds or filters are written for any column:
 // those of a text column would hold the text of notes in the clear, and
 // nobody looks for a note by the range of its id.
-func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string) *table {
+func New(out io.Writer, columns []Column, rowGroup int, metadata ...string) *Table {
 	options := []parquet.WriterOption{
 		parquet.NewSchema("velum", newSchema(columns)),
 		parquet.Compression(zstdFastest),
@@ -163,13 +183,13 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 		}
 	}
 	u := &untailed{w: out, columns: columns}
-	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}
+	t := &Table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}
 	writers := t.w.ColumnWriters()
 	for _, c := range columns {
 		for _, path := range c.paths() {
 			leaf, _ := t.w.Schema().Lookup(path...)
-			t.columns = append(t.columns, tableColumn{
-				column: c, w: writers[len(t.columns)], stored: leaf.Node.Type().Kind(), leaf: len(t.columns), def: leaf.MaxDefinitionLevel, digest: newColumnDigest(leaf.MaxDefinitionLevel > 0),
+			t.Columns = append(t.Columns, Values{
+				Column: c, w: writers[len(t.Columns)], stored: leaf.Node.Type().Kind(), leaf: len(t.Columns), def: leaf.MaxDefinitionLevel, digest: NewDigest(leaf.MaxDefinitionLevel > 0),
 			})
 		}
 	}
@@ -180,43 +200,58 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 // ours gets there, or by its last value alone. For each column of numbers that are never
 // missing the library makes so much room at once: at 4 MiB, that was 120 MB a unit.
 // Beside a value that may be missing it keeps five bytes.
-func pageRoom(columns []column, rows int) int {
+func pageRoom(columns []Column, rows int) int {
 	room := pageBytes + pageBytes/4
 	for _, c := range columns {
 		switch {
 		case c.shape != nil && !c.shape.node.Required():
 			return 4 * pageBytes
-		case c.optional:
+		case c.Optional:
 			room = min(pageBytes+pageBytes/4+5*rows, 4*pageBytes)
 		}
 	}
 	return room
 }
 
-// room returns how many rows may be put before the next flush.
-func (t *table) room() int { return min(chunkRows, t.most-t.group) }
+// Room returns how many rows may be put before the next flush.
+func (t *Table) Room() int { return min(chunkRows, t.most-t.group) }
 
-// pending returns how many rows have been put since the last flush.
-func (t *table) pending() int { return t.columns[0].rows }
+// Pending returns how many rows have been put since the last flush.
+func (t *Table) Pending() int { return t.Columns[0].rows }
+
+// Chunks calls put for every picked note, in chunks that fit the table.
+func (t *Table) Chunks(pick []int, put func(i int)) error {
+	for len(pick) > 0 {
+		n := min(len(pick), t.Room())
+		for _, i := range pick[:n] {
+			put(i)
+		}
+		if err := t.flush(n); err != nil {
+			return err
+		}
+		pick = pick[n:]
+	}
+	return nil
+}
 
 // flush writes the n rows that have been put into every column.
-func (t *table) flush(n int) error {
+func (t *Table) flush(n int) error {
 	full := t.group+n == t.most
-	for i := range t.columns {
-		c := &t.columns[i]
-		if c.constant != nil {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Constant != nil {
 			c.fill(n)
 		}
 		c.write()
 		if c.rows != n {
-			return fmt.Errorf("column %s has %d of %d rows", c.name, c.rows, n)
+			return fmt.Errorf("column %s has %d of %d rows", c.Name, c.rows, n)
 		}
 		c.rows = 0
 		if full {
 			c.page = 0
 		}
 		if c.err != nil {
-			return fmt.Errorf("column %s: %w", c.name, c.err)
+			return fmt.Errorf("column %s: %w", c.Name, c.err)
 		}
 	}
 	t.rows += int64(n)
@@ -228,41 +263,41 @@ func (t *table) flush(n int) error {
 	return t.w.Flush()
 }
 
-// full flushes if as many rows wait as the table has room for.
-func (t *table) full() error {
-	if t.pending() < t.room() {
+// Full flushes if as many rows wait as the table has room for.
+func (t *Table) Full() error {
+	if t.Pending() < t.Room() {
 		return nil
 	}
-	return t.rest()
+	return t.Rest()
 }
 
-// rest flushes all rows that wait. It is called at the end of each batch, since their values point into it.
-func (t *table) rest() error {
-	if n := t.pending(); n > 0 {
+// Rest flushes all rows that wait. It is called at the end of each batch, since their values point into it.
+func (t *Table) Rest() error {
+	if n := t.Pending(); n > 0 {
 		return t.flush(n)
 	}
 	return nil
 }
 
 // fill puts the value of a constant column n times.
-func (c *tableColumn) fill(n int) {
+func (c *Values) fill(n int) {
 	for range n {
-		c.bytes(c.constant)
+		c.Bytes(c.Constant)
 	}
 }
 
 // write hands the values over to the library, which copies them.
-func (c *tableColumn) write() {
+func (c *Values) write() {
 	_, err := c.w.WriteRowValues(c.values)
 	c.err = cmp.Or(c.err, err)
-	c.digest.values(c.values)
-	c.digest.flush()
+	c.digest.Values(c.values)
+	c.digest.Flush()
 	clear(c.values) // they point into the batch
 	c.values = c.values[:0]
 }
 
 // row begins a row, and a page if the last one is full.
-func (c *tableColumn) row() {
+func (c *Values) row() {
 	if c.page >= pageBytes {
 		c.write()
 		c.err = cmp.Or(c.err, c.w.Flush())
@@ -272,7 +307,7 @@ func (c *tableColumn) row() {
 }
 
 // push appends a value of so many bytes that has its levels.
-func (c *tableColumn) push(v parquet.Value, size int) {
+func (c *Values) push(v parquet.Value, size int) {
 	if v.RepetitionLevel() == 0 {
 		c.row()
 	}
@@ -281,7 +316,7 @@ func (c *tableColumn) push(v parquet.Value, size int) {
 }
 
 // take appends a value that was read, with its levels.
-func (c *tableColumn) take(v parquet.Value) {
+func (c *Values) take(v parquet.Value) {
 	size := 8
 	if v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray {
 		size = 4 + len(v.ByteArray())
@@ -289,23 +324,23 @@ func (c *tableColumn) take(v parquet.Value) {
 	c.push(v, size)
 }
 
-// close ends the file and returns the digest of its rows.
-func (t *table) close() (digest string, err error) {
-	if err := t.w.Flush(); err != nil {
-		return "", err
+// Close writes the rows that wait, ends the file and returns the number of its rows and the digest that Verify computes.
+func (t *Table) Close() (rows int64, digest string, err error) {
+	if err := errors.Join(t.Rest(), t.w.Flush()); err != nil {
+		return 0, "", err
 	}
 	t.out.hold = true
 	if err := t.w.Close(); err != nil {
-		return "", err
+		return 0, "", err
 	}
 	if err := t.out.end(); err != nil {
-		return "", err
+		return 0, "", err
 	}
 	h := sha256.New()
-	for i := range t.columns {
-		t.columns[i].digest.sum(h, t.columns[i].name)
+	for i := range t.Columns {
+		t.Columns[i].digest.Sum(h, t.Columns[i].Name)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+	return t.rows, hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
 // untailed writes a Parquet file without its page index. The library cannot omit the index, and for columns without
@@ -313,7 +348,7 @@ func (t *table) close() (digest string, err error) {
 // would then find no rows.
 type untailed struct {
 	w       io.Writer
-	columns []column
+	columns []Column
 	hold    bool   // keep what comes
 	at      int64  // bytes passed on
 	tail    []byte // what was held: the end of the data, the index, the footer
@@ -362,7 +397,7 @@ func (u *untailed) end() error {
 }
 
 // put appends a row of one value of so many bytes.
-func (c *tableColumn) put(v parquet.Value, size int) {
+func (c *Values) put(v parquet.Value, size int) {
 	c.row()
 	if c.def > 0 {
 		v = v.Level(0, c.def, c.leaf)
@@ -371,35 +406,35 @@ func (c *tableColumn) put(v parquet.Value, size int) {
 	c.values = append(c.values, v)
 }
 
-func (c *tableColumn) null()           { c.push(parquet.NullValue().Level(0, 0, c.leaf), 1) }
-func (c *tableColumn) bytes(v []byte)  { c.put(parquet.ByteArrayValue(v), 4+len(v)) }
-func (c *tableColumn) int32(v int32)   { c.put(parquet.Int32Value(v), 4) }
-func (c *tableColumn) int64(v int64)   { c.put(parquet.Int64Value(v), 8) }
-func (c *tableColumn) float(v float32) { c.put(parquet.FloatValue(v), 4) }
+func (c *Values) Null()           { c.push(parquet.NullValue().Level(0, 0, c.leaf), 1) }
+func (c *Values) Bytes(v []byte)  { c.put(parquet.ByteArrayValue(v), 4+len(v)) }
+func (c *Values) Int32(v int32)   { c.put(parquet.Int32Value(v), 4) }
+func (c *Values) Int64(v int64)   { c.put(parquet.Int64Value(v), 8) }
+func (c *Values) Float(v float32) { c.put(parquet.FloatValue(v), 4) }
 
-// copy appends value i of a pass-through column.
-func (c *tableColumn) copy(from *pipeline.Column, i int) {
+// Copy appends value i of a pass-through column.
+func (c *Values) Copy(from *pipeline.Column, i int) {
 	switch {
 	case from == nil || !from.Valid[i]:
-		c.null()
+		c.Null()
 	case from.Kind == pipeline.BytesColumn:
 		v := from.Bytes.At(i)
 		c.put(c.stored.Value(v), 4+len(v))
 	case c.stored == parquet.Boolean:
 		c.put(parquet.BooleanValue(from.Fixed[i] != 0), 1)
 	case c.stored == parquet.Int32:
-		c.int32(int32(from.Fixed[i]))
+		c.Int32(int32(from.Fixed[i]))
 	case c.stored == parquet.Int64:
-		c.int64(int64(from.Fixed[i]))
+		c.Int64(int64(from.Fixed[i]))
 	case c.stored == parquet.Float:
-		c.float(math.Float32frombits(uint32(from.Fixed[i])))
+		c.Float(math.Float32frombits(uint32(from.Fixed[i])))
 	case c.stored == parquet.Double:
 		c.put(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
 	}
 }
 
-// copyLeaf appends row i of a leaf.
-func (c *tableColumn) copyLeaf(from *pipeline.Leaf, i int) {
+// CopyLeaf appends row i of a leaf.
+func (c *Values) CopyLeaf(from *pipeline.Leaf, i int) {
 	value := int(from.Starts[i])
 	for k := from.Rows[i]; k < from.Rows[i+1]; k++ {
 		v, size := parquet.NullValue(), 1
@@ -412,12 +447,12 @@ func (c *tableColumn) copyLeaf(from *pipeline.Leaf, i int) {
 	}
 }
 
-// columnDigest sums up the values of a column, whatever their encoding: their
+// Digest sums up the values of a column, whatever their encoding: their
 // bytes, the lengths of byte strings, and the levels that say where nulls and
 // lists are. Two libraries that read the same rows get the same digest. It
 // guards against mistakes of the libraries; the SHA-256 of the file guards
 // against everybody else.
-type columnDigest struct {
+type Digest struct {
 	leveled                       bool // there may be nulls or lists
 	bytesSum, lengthSum, levelSum *xxh3.Hasher
 	scratch
@@ -426,12 +461,12 @@ type columnDigest struct {
 // scratch holds the bytes that a digest has not summed up yet.
 type scratch struct{ payload, lengths, levels []byte }
 
-func newColumnDigest(leveled bool) columnDigest {
-	return columnDigest{leveled: leveled, bytesSum: xxh3.New(), lengthSum: xxh3.New(), levelSum: xxh3.New()}
+func NewDigest(leveled bool) Digest {
+	return Digest{leveled: leveled, bytesSum: xxh3.New(), lengthSum: xxh3.New(), levelSum: xxh3.New()}
 }
 
-// values adds values of any type, which have their levels.
-func (d *columnDigest) values(all []parquet.Value) {
+// Values adds values of any type, which have their levels.
+func (d *Digest) Values(all []parquet.Value) {
 	for i := range all {
 		v := &all[i]
 		if d.leveled {
@@ -439,7 +474,7 @@ func (d *columnDigest) values(all []parquet.Value) {
 		}
 		switch v.Kind() {
 		case parquet.ByteArray, parquet.FixedLenByteArray, parquet.Int96:
-			d.bytes(v.ByteArray())
+			d.Bytes(v.ByteArray())
 		case parquet.Int32, parquet.Float:
 			d.payload = binary.LittleEndian.AppendUint32(d.payload, v.Uint32())
 		default:
@@ -448,22 +483,22 @@ func (d *columnDigest) values(all []parquet.Value) {
 	}
 }
 
-// bytes adds a byte string.
-func (d *columnDigest) bytes(v []byte) {
+// Bytes adds a byte string.
+func (d *Digest) Bytes(v []byte) {
 	d.payload = append(d.payload, v...)
 	d.lengths = binary.LittleEndian.AppendUint32(d.lengths, uint32(len(v)))
 }
 
-func (d *columnDigest) level(rep, def int) { d.levels = append(d.levels, byte(rep<<4|def)) }
+func (d *Digest) level(rep, def int) { d.levels = append(d.levels, byte(rep<<4|def)) }
 
-func (d *columnDigest) flush() {
+func (d *Digest) Flush() {
 	d.bytesSum.Write(d.payload)
 	d.lengthSum.Write(d.lengths)
 	d.levelSum.Write(d.levels)
 	d.payload, d.lengths, d.levels = d.payload[:0], d.lengths[:0], d.levels[:0]
 }
 
-func (d *columnDigest) sum(to io.Writer, name string) {
-	d.flush()
+func (d *Digest) Sum(to io.Writer, name string) {
+	d.Flush()
 	fmt.Fprintf(to, "%q %x %x %x\n", name, d.bytesSum.Sum64(), d.lengthSum.Sum64(), d.levelSum.Sum64())
 }

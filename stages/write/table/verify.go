@@ -1,4 +1,4 @@
-package write
+package table
 
 import (
 	"crypto/sha256"
@@ -27,14 +27,14 @@ func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err
 	v := verifier{batch: batch, defs: make([]int16, batch), reps: make([]int16, batch)}
 	for c := range schema.NumColumns() {
 		column := schema.Column(c)
-		d := newColumnDigest(column.MaxDefinitionLevel() > 0)
+		d := NewDigest(column.MaxDefinitionLevel() > 0)
 		d.scratch, v.scratch = v.scratch, scratch{}
 		for g := range f.NumRowGroups() {
 			if err := v.chunk(f.RowGroup(g), c, &d); err != nil {
 				return 0, "", fmt.Errorf("column %s, row group %d: %w", column.Path(), g, err)
 			}
 		}
-		d.sum(h, column.ColumnPath()[0])
+		d.Sum(h, column.ColumnPath()[0])
 		v.scratch = d.scratch
 	}
 	return f.NumRows(), hex.EncodeToString(h.Sum(nil)[:16]), nil
@@ -48,7 +48,7 @@ type verifier struct {
 }
 
 // chunk adds the values of one column of one row group to its digest.
-func (v *verifier) chunk(g *file.RowGroupReader, c int, d *columnDigest) error {
+func (v *verifier) chunk(g *file.RowGroupReader, c int, d *Digest) error {
 	r, err := g.Column(c)
 	if err != nil {
 		return fmt.Errorf("does not open")
@@ -75,7 +75,7 @@ func (v *verifier) chunk(g *file.RowGroupReader, c int, d *columnDigest) error {
 }
 
 // readAll adds a column to its digest, in batches.
-func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read func(int64, []T, []int16, []int16) (int64, int, error)) error {
+func readAll[T any](v *verifier, d *Digest, r file.ColumnChunkReader, read func(int64, []T, []int16, []int16) (int64, int, error)) error {
 	column, values := r.Descriptor(), make([]T, v.batch)
 	for r.HasNext() {
 		levels, n, err := read(v.batch, values, v.defs, v.reps)
@@ -88,15 +88,15 @@ func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read
 		switch all := any(values[:n]).(type) {
 		case []parquet.ByteArray:
 			for _, x := range all {
-				d.bytes(x)
+				d.Bytes(x)
 			}
 		case []parquet.FixedLenByteArray:
 			for _, x := range all {
-				d.bytes(x)
+				d.Bytes(x)
 			}
 		case []parquet.Int96:
 			for _, x := range all {
-				d.bytes(x[:])
+				d.Bytes(x[:])
 			}
 		default:
 			d.payload, _ = binary.Append(d.payload, binary.LittleEndian, all) // numbers have a size
@@ -111,7 +111,7 @@ func readAll[T any](v *verifier, d *columnDigest, r file.ColumnChunkReader, read
 			}
 			d.level(rep, int(v.defs[i]))
 		}
-		d.flush()
+		d.Flush()
 	}
 	return r.Err()
 }

@@ -1,4 +1,4 @@
-package write
+package rewrite
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/write/table"
 )
 
 // Where dates move, a public part of one file would tell the month of its rows. So units stage what is public in the
@@ -21,9 +22,6 @@ import (
 
 // mixedPart is what all rows of a mixed extract have in the column part: a row is called by its number alone.
 const mixedPart = "mixed"
-
-// StagedRows are the rows of a row group of a staged part: so much of each part of mostMerged lies in memory.
-const StagedRows = 4096
 
 // mostMerged is how many parts are merged at once; of more, the merged ones are merged.
 const mostMerged = 64
@@ -78,8 +76,8 @@ type mixing struct {
 	shift    uint  // a number without so many bits is that of its part
 	first    int64 // number of the first part
 
-	like *partReader // a part of the layout
-	to   *part       // nil: none is begun
+	like *reader     // a part of the layout
+	to   *table.Part // nil: none is begun
 	at   int64       // its number
 }
 
@@ -96,7 +94,7 @@ func (m *mixing) mix(from []commit.Staged) error {
 			passing = append(passing, file)
 			err = m.merge(some, func(int64) (err error) {
 				if m.to == nil {
-					m.to, err = m.like.again(file, StagedRows)
+					m.to, err = m.like.again(file, table.StagedRows)
 				}
 				return err
 			})
@@ -128,7 +126,7 @@ func (m *mixing) cut(number int64) error {
 		return err
 	}
 	m.at = at
-	m.to, err = m.like.again(file, m.rowGroup, partColumn(mixedPart)...)
+	m.to, err = m.like.again(file, m.rowGroup, table.PartColumn(mixedPart)...)
 	return err
 }
 
@@ -139,15 +137,15 @@ func (m *mixing) end() error {
 	}
 	to := m.to
 	m.to = nil
-	if err := errors.Join(to.rest(), to.end()); err != nil {
+	if err := to.End(); err != nil {
 		return err
 	}
-	return m.f.Settle(to.file)
+	return m.f.Settle(to.File)
 }
 
 // merge writes the rows of some parts in the order of their numbers; turn is told the number of each before it is written.
 func (m *mixing) merge(from []commit.Staged, turn func(number int64) error) (err error) {
-	var open []*partReader
+	var open []*reader
 	defer func() {
 		for _, r := range open {
 			err = errors.Join(err, r.file.Close())
@@ -159,16 +157,16 @@ func (m *mixing) merge(from []commit.Staged, turn func(number int64) error) (err
 			return err
 		}
 		open = append(open, r)
-		if m.like = r; r.called == none {
+		if m.like = r; r.called < 0 {
 			return r.changed()
 		}
 		if err := r.next(nil); err != nil {
 			return err
 		}
 	}
-	var last *partReader
+	var last *reader
 	for number := int64(-1); ; {
-		var least *partReader
+		var least *reader
 		for _, r := range open {
 			if r.row != nil && (least == nil || r.number < least.number) {
 				least = r
@@ -186,7 +184,7 @@ func (m *mixing) merge(from []commit.Staged, turn func(number int64) error) (err
 		if err := turn(number); err != nil {
 			return err
 		}
-		if err := errors.Join(m.to.take(least.row), least.next(m.to)); err != nil {
+		if err := errors.Join(m.to.Take(least.row), least.next(m.to)); err != nil {
 			return err
 		}
 	}

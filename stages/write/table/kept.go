@@ -1,4 +1,4 @@
-package write
+package table
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/velum-health/velum/pipeline"
 )
 
 // A column that is kept has the elements of the schema that it was read with.
@@ -23,6 +25,15 @@ type shape struct {
 
 type shapeLeaf struct {
 	path, names []string // in the library, in the file; both below the column itself
+}
+
+// Of returns the column that takes the values of a column of batches.
+func Of(c *pipeline.Column) (to Column, err error) {
+	to = Column{Name: c.Name, Kind: c.Kind, Optional: true}
+	if c.Type != "" {
+		to.shape, err = newShape(c.Type)
+	}
+	return to, err
 }
 
 // newShape takes the type of a column apart, see pipeline.Column.Type.
@@ -89,7 +100,7 @@ func leafNode(e *format.SchemaElement) parquet.Node {
 
 // restore puts the elements of the kept columns, and the names of their
 // leaves, into a footer.
-func restore(m *format.FileMetaData, columns []column) {
+func restore(m *format.FileMetaData, columns []Column) {
 	schema := []format.SchemaElement{m.Schema[0]}
 	at, leaf := 1, 0
 	for i := range columns {
@@ -101,7 +112,7 @@ func restore(m *format.FileMetaData, columns []column) {
 			schema, leaves = append(schema, c.shape.elements...), len(c.shape.leaves)
 			for k, l := range c.shape.leaves {
 				for g := range m.RowGroups {
-					m.RowGroups[g].Columns[leaf+k].MetaData.PathInSchema = append([]string{c.name}, l.names...)
+					m.RowGroups[g].Columns[leaf+k].MetaData.PathInSchema = append([]string{c.Name}, l.names...)
 				}
 			}
 		}
@@ -111,7 +122,7 @@ func restore(m *format.FileMetaData, columns []column) {
 }
 
 // elements returns how many elements of the schema the column has.
-func (c *column) elements() int {
+func (c *Column) elements() int {
 	if c.shape != nil {
 		return len(c.shape.elements)
 	}
@@ -119,13 +130,40 @@ func (c *column) elements() int {
 }
 
 // paths returns the paths of the leaves, as the library has them.
-func (c *column) paths() [][]string {
+func (c *Column) paths() [][]string {
 	if c.shape == nil {
-		return [][]string{{c.name}}
+		return [][]string{{c.Name}}
 	}
 	var all [][]string
 	for _, l := range c.shape.leaves {
-		all = append(all, append([]string{c.name}, l.path...))
+		all = append(all, append([]string{c.Name}, l.path...))
 	}
 	return all
+}
+
+// ColumnsOf are the columns of a file as those that are kept.
+func ColumnsOf(m *format.FileMetaData) (columns []Column, err error) {
+	for at := 1; at < len(m.Schema); {
+		end := behind(m.Schema, at)
+		kind, err := thrift.Marshal(new(thrift.CompactProtocol), format.FileMetaData{Schema: m.Schema[at:end]})
+		if err != nil {
+			return nil, err
+		}
+		c := Column{Name: m.Schema[at].Name}
+		if c.shape, err = newShape(string(kind)); err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+		at = end
+	}
+	return columns, nil
+}
+
+// behind returns the index of the schema element that follows element at and all its children.
+func behind(schema []format.SchemaElement, at int) int {
+	children := int(schema[at].NumChildren.V)
+	for at++; children > 0 && at < len(schema); children-- {
+		at = behind(schema, at)
+	}
+	return at
 }

@@ -1,4 +1,4 @@
-package write
+package unit
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
@@ -22,6 +21,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/markup"
+	"github.com/velum-health/velum/stages/write/summary"
+	"github.com/velum-health/velum/stages/write/table"
 )
 
 // batches is a Source of batches that are there already.
@@ -65,7 +66,7 @@ func (e *everyNote) Settle() (listed []int) {
 
 func (e *everyNote) AppendBinary(dst []byte) []byte { return fmt.Append(dst, e.added, " added") }
 
-func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *commit.Manifest) {
+func writeUnit(t testing.TB, all []*pipeline.Batch, o Options) (string, *commit.Manifest) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	m, err := runUnit(t, dir, all, o)
@@ -75,13 +76,13 @@ func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *com
 	return dir, m
 }
 
-func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*commit.Manifest, error) {
+func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o Options) (*commit.Manifest, error) {
 	src := &batches{all: all}
 	plan := &commit.Plan{Units: []commit.Unit{{Input: "test", Rows: src.rows()}}}
 	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: unsynced{durable.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
-		sink, err := NewUnit(parts, o)
+		sink, err := New(parts, o)
 		return commit.Line{Source: src, Sink: sink}, err
-	}, commit.UnitOptions{Verify: Verify})
+	}, commit.UnitOptions{Verify: table.Verify})
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +238,7 @@ func TestUnit(t *testing.T) {
 	dir, m := writeUnit(t, []*pipeline.Batch{
 		markedBatch(t, 10, "+visto por [PERSON:Ada Bosch] en [LOCATION:Reus]", "!no [PERSON:Pau]", "+sin datos"),
 		markedBatch(t, 13, "+", "[PERSON:Pau] ó [PERSON:Ona]"),
-	}, UnitOptions{
+	}, Options{
 		Model: "m1", Categories: []pipeline.Category{person},
 		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, IDs: true, Candidates: new(everyNote),
 	})
@@ -287,12 +288,12 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := ParseSummary(data)
+	sum, err := summary.Parse(data)
 	if err != nil || len(sum.IDs) != 5*8 || string(sum.Candidates) != "3 added" {
 		t.Errorf("summary: %d bytes of ids, %q, %v", len(sum.IDs), sum.Candidates, err)
 	}
 	for n := range data {
-		if _, err := ParseSummary(data[:n]); err == nil {
+		if _, err := summary.Parse(data[:n]); err == nil {
 			t.Errorf("a summary cut off after %d bytes is one", n)
 		}
 	}
@@ -329,16 +330,16 @@ func TestImitated(t *testing.T) {
 		"id0 | 0 | 32 | 38 | 32 | 38 | EMAIL | 1 | gold", "id1 | 1 | 0 | 3 | 0 | 3 | PERSON | 1 | gold",
 	}
 	for name, c := range map[string]struct {
-		o             UnitOptions
+		o             Options
 		masked, spans []string
 	}{
 		"persons": {
-			UnitOptions{Categories: []pipeline.Category{person, location}, Imitated: []pipeline.Category{person}},
+			Options{Categories: []pipeline.Category{person, location}, Imitated: []pipeline.Category{person}},
 			[]string{"id0 | 0 | visto por [PERSON] en [LOCATION] con [EMAIL] |  | 1 | 1", "id1 | 1 | [PERSON] |  | 0 | 0"},
 			[]string{"id0 | 0 | 22 | 32 | 22 | 32 | LOCATION", "id0 | 0 | 37 | 44 | 37 | 44 | EMAIL"},
 		},
 		"no spans": {
-			UnitOptions{Categories: []pipeline.Category{person}, NoSpans: true},
+			Options{Categories: []pipeline.Category{person}, NoSpans: true},
 			[]string{"id0 | 0 | visto por [PERSON] en [LOCATION] con [EMAIL] |  | 1 | 2", "id1 | 1 | [PERSON] |  | 1 | 0"}, nil,
 		},
 	} {
@@ -366,7 +367,7 @@ func TestImitated(t *testing.T) {
 
 // TestNoTextByDefault: quarantine holds no text, spans never do.
 func TestNoTextByDefault(t *testing.T) {
-	dir, _ := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "![PERSON:Pau]", "[PERSON:Ona]")}, UnitOptions{})
+	dir, _ := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "![PERSON:Pau]", "[PERSON:Ona]")}, Options{})
 	for _, kind := range []string{"masked", "spans", "quarantine"} {
 		rows := strings.Join(rowsOf(t, partOf(t, dir, kind)), "\n")
 		if rows == "" || strings.Contains(rows, "Pau") || strings.Contains(rows, "Ona") || strings.Contains(rows, "777") {
@@ -378,7 +379,7 @@ func TestNoTextByDefault(t *testing.T) {
 // TestEmptyParts: only the masked part, that of the notes and the summary are
 // made for nothing.
 func TestEmptyParts(t *testing.T) {
-	dir, m := writeUnit(t, nil, UnitOptions{})
+	dir, m := writeUnit(t, nil, Options{})
 	if len(m.Units[0].Parts) != 3 || partOf(t, dir, "masked") == "" {
 		t.Errorf("parts: %+v", m.Units[0].Parts)
 	}
@@ -398,14 +399,14 @@ func TestMissingStage(t *testing.T) {
 	} {
 		b := markedBatch(t, 0, "+[PERSON:Pau]", "+text")
 		spoil(b)
-		_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), []*pipeline.Batch{b}, UnitOptions{Pass: []pipeline.Column{{Name: "center"}}, Candidates: new(everyNote)})
+		_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), []*pipeline.Batch{b}, Options{Pass: []pipeline.Column{{Name: "center"}}, Candidates: new(everyNote)})
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if strings.Contains(err.Error(), "Pau") {
 			t.Errorf("%s: the error quotes the note", name)
 		}
 	}
-	_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), nil, UnitOptions{Pass: []pipeline.Column{{Name: "text"}}})
+	_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), nil, Options{Pass: []pipeline.Column{{Name: "text"}}})
 	if err == nil || !strings.Contains(err.Error(), "rename") {
 		t.Errorf("pass-through column with our name: %v", err)
 	}
@@ -423,7 +424,7 @@ func TestSeals(t *testing.T) {
 		b := markedBatch(t, 0, "con [PERSON:Pau]", "con [PERSON:Ona]")
 		spoil(b)
 		dir := filepath.Join(t.TempDir(), "out")
-		m, err := runUnit(t, dir, []*pipeline.Batch{b}, UnitOptions{})
+		m, err := runUnit(t, dir, []*pipeline.Batch{b}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -498,7 +499,7 @@ func TestBothLibrariesAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all, pass := randomBatches(rt)
 		group := rapid.IntRange(1, 30).Draw(rt, "rows a group")
-		o := UnitOptions{Pass: pass, Categories: []pipeline.Category{person, location}, RowGroup: group, Model: "m"}
+		o := Options{Pass: pass, Categories: []pipeline.Category{person, location}, RowGroup: group, Model: "m"}
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)
@@ -523,33 +524,6 @@ func TestBothLibrariesAgree(t *testing.T) {
 	})
 }
 
-// TestVerifyTellsRowsApart: a digest of other rows is another digest.
-func TestVerifyTellsRowsApart(t *testing.T) {
-	digests := map[string]int{}
-	for i, texts := range [][]string{{"a", "b"}, {"b", "a"}, {"ab", ""}, {"", "ab"}, {"a"}, {"a", "b", ""}, {}} {
-		var buf bytes.Buffer
-		table := newTable(&buf, []column{{name: "text"}}, 0)
-		for _, s := range texts {
-			table.columns[0].bytes([]byte(s))
-		}
-		if err := table.flush(len(texts)); err != nil {
-			t.Fatal(err)
-		}
-		digest, err := table.close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if before, twice := digests[digest]; twice {
-			t.Errorf("%q has the digest of number %d", texts, before)
-		}
-		digests[digest] = i
-		rows, again, err := Verify("masked", bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-		if err != nil || rows != int64(len(texts)) || again != digest {
-			t.Errorf("%q: re-read %d rows, digest %s, wrote %s: %v", texts, rows, again, digest, err)
-		}
-	}
-}
-
 // TestBatchesDoNotShow: the same notes in other batches give the same bytes.
 func TestBatchesDoNotShow(t *testing.T) {
 	t.Parallel()
@@ -570,7 +544,7 @@ func TestBatchesDoNotShow(t *testing.T) {
 			}
 			first += int64(len(part))
 		}
-		_, m := writeUnit(t, all, UnitOptions{RowGroup: 5000, Pass: []pipeline.Column{{Name: "center"}}})
+		_, m := writeUnit(t, all, Options{RowGroup: 5000, Pass: []pipeline.Column{{Name: "center"}}})
 		sums = append(sums, fmt.Sprint(m.Units[0].Parts))
 	}
 	for i, sum := range sums[1:] {
@@ -582,7 +556,7 @@ func TestBatchesDoNotShow(t *testing.T) {
 
 // TestManySpans: a page may end in the middle of a chunk of rows.
 func TestManySpans(t *testing.T) {
-	_, m := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, strings.Repeat("[PERSON:a]", 250_000))}, UnitOptions{RowGroup: 1 << 20})
+	_, m := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, strings.Repeat("[PERSON:a]", 250_000))}, Options{RowGroup: 1 << 20})
 	if p := m.Units[0].Parts[3]; p.Kind != "spans" || p.Rows != 250_000 {
 		t.Errorf("part %+v", p)
 	}
@@ -603,7 +577,7 @@ func TestNoTextOutsidePages(t *testing.T) {
 		b.Extra[0].Valid[i] = true
 	}
 	b.Extra[0].Bytes = b.Text
-	dir, _ := writeUnit(t, []*pipeline.Batch{b}, UnitOptions{Pass: []pipeline.Column{{Name: "center"}}, RowGroup: 1000})
+	dir, _ := writeUnit(t, []*pipeline.Batch{b}, Options{Pass: []pipeline.Column{{Name: "center"}}, RowGroup: 1000})
 	data, err := os.ReadFile(partOf(t, dir, "masked"))
 	if err != nil {
 		t.Fatal(err)
@@ -715,22 +689,22 @@ func BenchmarkUnit(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		u := &Unit{o: UnitOptions{Model: "m", Categories: set.Categories}, counted: newCounted(), reasons: make([]int64, pipeline.Reasons())}
+		u := &Unit{o: Options{Model: "m", Categories: set.Categories}, counted: newCounted(), reasons: make([]int64, pipeline.Reasons())}
 		columns, err := u.maskedColumns()
 		if err != nil {
 			b.Fatal(err)
 		}
-		u.masked = &part{table: newTable(io.Discard, columns, 0)}
-		u.spans = &part{table: newTable(io.Discard, originalColumns[:placeScore], 0)}
-		u.original = &part{table: newTable(io.Discard, originalColumns, 0)}
-		u.notes = &part{table: newTable(io.Discard, noteColumns, 0)}
+		u.masked = &table.Part{Table: table.New(io.Discard, columns, 0)}
+		u.spans = &table.Part{Table: table.New(io.Discard, originalColumns[:placeScore], 0)}
+		u.original = &table.Part{Table: table.New(io.Discard, originalColumns, 0)}
+		u.notes = &table.Part{Table: table.New(io.Discard, noteColumns, 0)}
 		for _, batch := range all {
 			if err := u.Put(batch); err != nil {
 				b.Fatal(err)
 			}
 		}
-		for _, p := range []*part{u.masked, u.notes, u.spans, u.original} {
-			if _, err := p.close(); err != nil {
+		for _, p := range []*table.Part{u.masked, u.notes, u.spans, u.original} {
+			if _, _, err := p.Close(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -741,7 +715,7 @@ func BenchmarkUnit(b *testing.B) {
 // TestBenchmarkBatches: the batches of the benchmarks are ones that can be written.
 func TestBenchmarkBatches(t *testing.T) {
 	all, _ := benchmarkBatches()
-	if _, m := writeUnit(t, all[:1], UnitOptions{}); m.Masked != 2000 {
+	if _, m := writeUnit(t, all[:1], Options{}); m.Masked != 2000 {
 		t.Errorf("%+v", m.Counts)
 	}
 }
@@ -749,7 +723,7 @@ func TestBenchmarkBatches(t *testing.T) {
 // BenchmarkVerify re-reads a masked part.
 func BenchmarkVerify(b *testing.B) {
 	all, size := benchmarkBatches()
-	dir, _ := writeUnit(b, all, UnitOptions{})
+	dir, _ := writeUnit(b, all, Options{})
 	data, err := os.ReadFile(partOf(b, dir, "masked"))
 	if err != nil {
 		b.Fatal(err)
@@ -757,84 +731,9 @@ func BenchmarkVerify(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := Verify("masked", bytes.NewReader(data), int64(len(data))); err != nil {
+		if _, _, err := table.Verify("masked", bytes.NewReader(data), int64(len(data))); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(float64(20_000*b.N)/b.Elapsed().Seconds(), "notes/s")
-}
-
-// TestPageRoom: pages end where the rows say, never where the library's room ends,
-// whatever is missing.
-func TestPageRoom(t *testing.T) {
-	t.Parallel()
-	columns := []column{{name: "n", kind: pipeline.Int64Column, optional: true}, {name: "s", optional: true}, {name: "none", kind: pipeline.Int32Column, optional: true}, {name: "text"}}
-	var buf bytes.Buffer
-	table := newTable(&buf, columns, 0)
-	value, text := []byte("seis66"), []byte(strings.Repeat("x", 60)) // 16 rows a kB
-	for i := range RowGroupRows {
-		table.columns[0].int64(int64(i))
-		table.columns[1].bytes(value)
-		table.columns[2].null()
-		table.columns[3].bytes(text)
-		if n := table.pending(); n == table.room() {
-			if err := table.flush(n); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, err := table.close(); err != nil {
-		t.Fatal(err)
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []int{1, 1, 1, 1 + RowGroupRows*64/pageBytes} {
-		pages, n := f.RowGroups()[0].ColumnChunks()[i].Pages(), 0
-		for ; ; n++ {
-			if _, err := pages.ReadPage(); err != nil {
-				break
-			}
-		}
-		pages.Close()
-		if n != want {
-			t.Errorf("column %s has %d pages, want %d", columns[i].name, n, want)
-		}
-	}
-	if room := pageRoom(columns[3:], RowGroupRows); room > 2*pageBytes {
-		t.Errorf("%d bytes for each column of numbers", room)
-	}
-}
-
-// TestDigestOfValues has what a digest sums up of each kind of value: its bytes as in a page, lengths of byte strings alone, and
-// levels only where there are some.
-func TestDigestOfValues(t *testing.T) {
-	for _, c := range []struct {
-		value                    parquet.Value
-		payload, lengths, levels string
-	}{
-		{parquet.Int32Value(-2).Level(0, 1, 0), "feffffff", "", "01"},
-		{parquet.Int64Value(3).Level(1, 2, 0), "0300000000000000", "", "12"},
-		{parquet.BooleanValue(true), "01", "", "00"},
-		{parquet.FloatValue(1), "0000803f", "", "00"},
-		{parquet.DoubleValue(1), "000000000000f03f", "", "00"},
-		{parquet.ByteArrayValue([]byte("ab")).Level(0, 1, 0), "6162", "02000000", "01"},
-		{parquet.ByteArrayValue(nil).Level(0, 1, 0), "", "00000000", "01"},
-		{parquet.FixedLenByteArrayValue([]byte("abc")), "616263", "03000000", "00"},
-		{parquet.Int96Value(deprecated.Int96{1, 2, 3}), "010000000200000003000000", "0c000000", "00"},
-		{parquet.NullValue(), "", "", "00"},
-	} {
-		for _, leveled := range []bool{false, true} {
-			d := newColumnDigest(leveled)
-			d.values([]parquet.Value{c.value})
-			levels := c.levels
-			if !leveled {
-				levels = ""
-			}
-			if got := fmt.Sprintf("%x %x %x", d.payload, d.lengths, d.levels); got != c.payload+" "+c.lengths+" "+levels {
-				t.Errorf("%v: %s", c.value.Kind(), got)
-			}
-		}
-	}
 }

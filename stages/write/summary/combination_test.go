@@ -1,4 +1,4 @@
-package write
+package summary
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ func TestCombinations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type key struct{ a, b string }
 		notes, patients := map[key]int64{}, map[key]map[uint64]bool{}
-		var all combinations
+		var all Combinations
 		for range rapid.IntRange(0, 80).Draw(t, "notes") {
 			k := key{rapid.SampledFrom([]string{"", "1", "12", "Reus"}).Draw(t, "a"), rapid.SampledFrom([]string{"", "2", "Reus"}).Draw(t, "b")}
 			p := rapid.Uint64Range(0, 5).Draw(t, "patient")
@@ -26,7 +26,7 @@ func TestCombinations(t *testing.T) {
 			if p > 0 {
 				patient = binary.LittleEndian.AppendUint64(nil, p)
 			}
-			if n := all.add(values, patient); all.all[n].key != string(values) {
+			if n := all.Add(values, patient); all.all[n].key != string(values) {
 				t.Error("the number is another's")
 			}
 			notes[k]++
@@ -35,7 +35,7 @@ func TestCombinations(t *testing.T) {
 			}
 			patients[k][p] = true
 		}
-		field := all.appendBinary(nil)
+		field := all.AppendBinary(nil)
 		err := EachCombination(field, 2, func(c *Combination) {
 			k := key{c.Values[0], c.Values[1]}
 			if c.Notes != notes[k] || len(c.Patients) != 8*len(patients[k]) {
@@ -55,16 +55,16 @@ func TestCombinations(t *testing.T) {
 }
 
 func FuzzEachCombination(f *testing.F) {
-	var all combinations
+	var all Combinations
 	for i := range 5 {
-		all.add([]byte{1, 'a' + byte(i%3), 0}, binary.LittleEndian.AppendUint64(nil, uint64(i)))
+		all.Add([]byte{1, 'a' + byte(i%3), 0}, binary.LittleEndian.AppendUint64(nil, uint64(i)))
 	}
-	f.Add(all.appendBinary(nil), 2)
-	f.Add(all.appendBinary(nil), 1)
+	f.Add(all.AppendBinary(nil), 2)
+	f.Add(all.AppendBinary(nil), 1)
 	f.Add([]byte{0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01}, 0)
 	f.Fuzz(func(t *testing.T, field []byte, n int) {
 		err := EachCombination(field, min(max(n, 0), 8), func(c *Combination) {})
-		if err != nil && !errors.Is(err, errSummary) {
+		if err != nil && !errors.Is(err, ErrSummary) {
 			t.Error(fmt.Sprint(err))
 		}
 	})

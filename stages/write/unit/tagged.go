@@ -1,4 +1,4 @@
-package write
+package unit
 
 import (
 	"encoding/binary"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/write/table"
 )
 
 // Tagged writes notes in the form that models learn from, one Parquet file:
@@ -20,7 +21,7 @@ import (
 // its input file. The file holds the words of notes: it is private. Candidates,
 // selection sets and what goes to a curator have this form.
 type Tagged struct {
-	*table
+	*table.Table
 	set   *pipeline.TagSet
 	all   []int  // notes of a batch
 	words []byte // of the notes that are not flushed
@@ -37,10 +38,10 @@ const (
 	taggedPart // of notes of several units
 )
 
-var taggedColumns = []column{
-	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
-	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true}, {name: "choice", dict: true},
-	{name: "text"}, {name: "words", binary: true},
+var taggedColumns = []table.Column{
+	{Name: "note_id"}, {Name: "row", Kind: pipeline.Int64Column},
+	{Name: "confidence", Kind: pipeline.FloatColumn}, {Name: "language", Dict: true}, {Name: "choice", Dict: true},
+	{Name: "text"}, {Name: "words", Binary: true},
 }
 
 // NewTagged begins a file of notes tagged with set, with rowGroup rows per row group (0: 100,000).
@@ -51,14 +52,14 @@ func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, erro
 // NewChosen is NewTagged for notes of several units: column part is taken from the column pipeline.PartColumn of the
 // batches. metadata holds keys and values.
 func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) (*Tagged, error) {
-	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: pipeline.PartColumn, dict: true}), metadata...)
+	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), table.Column{Name: pipeline.PartColumn, Dict: true}), metadata...)
 }
 
-func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column, metadata ...string) (*Tagged, error) {
+func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []table.Column, metadata ...string) (*Tagged, error) {
 	if set == nil {
 		return nil, errors.New("notes without tags; a stage is missing")
 	}
-	return &Tagged{set: set, table: newTable(out, columns, rowGroup, append([]string{pipeline.TagSetKey, set.String()}, metadata...)...)}, nil
+	return &Tagged{set: set, Table: table.New(out, columns, rowGroup, append([]string{pipeline.TagSetKey, set.String()}, metadata...)...)}, nil
 }
 
 // Put implements pipeline.Sink: it writes every note of b.
@@ -68,6 +69,14 @@ func (w *Tagged) Put(b *pipeline.Batch) error {
 		w.all = append(w.all, i)
 	}
 	return w.PutNotes(b, w.all)
+}
+
+// valueAt returns value i of a column; none where no stage has filled it.
+func valueAt[T any](all []T, i int, none T) T {
+	if i < len(all) {
+		return all[i]
+	}
+	return none
 }
 
 // PutNotes writes the picked notes of b in this order. It needs Tokens, Tags and TagSet. Rows are those of column
@@ -83,24 +92,24 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		return errors.New("two tag sets in one file")
 	}
 	rows, parts := rowColumn(b), b.ExtraNamed(pipeline.PartColumn)
-	c := w.columns
+	c := w.Columns
 	w.words = w.words[:0]
-	return w.chunks(pick, func(i int) {
+	return w.Chunks(pick, func(i int) {
 		row := b.Number(i)
 		if rows != nil {
 			row = int64(rows.Fixed[i])
 		}
-		c[taggedID].bytes(b.ID.At(i))
-		c[taggedRow].int64(row)
-		c[taggedConfidence].float(valueAt(b.Conf, i, 1))
-		c[taggedLanguage].bytes(languageNames()[valueAt(b.Language, i, pipeline.UnknownLanguage)])
-		c[taggedChoice].bytes(choiceNames[choice(b, i)])
-		c[taggedText].bytes(b.Text.At(i))
+		c[taggedID].Bytes(b.ID.At(i))
+		c[taggedRow].Int64(row)
+		c[taggedConfidence].Float(valueAt(b.Conf, i, 1))
+		c[taggedLanguage].Bytes(languageNames()[valueAt(b.Language, i, pipeline.UnknownLanguage)])
+		c[taggedChoice].Bytes(choiceNames[valueAt(b.Chosen, i, pipeline.NotChosen)])
+		c[taggedText].Bytes(b.Text.At(i))
 		at := len(w.words)
 		w.words = appendWords(w.words, b.Tokens.At(i), b.TagsOf(i))
-		c[taggedWords].bytes(w.words[at:])
-		if len(c) > taggedPart && c[taggedPart].constant == nil {
-			c[taggedPart].bytes(parts.Bytes.At(i))
+		c[taggedWords].Bytes(w.words[at:])
+		if len(c) > taggedPart && c[taggedPart].Constant == nil {
+			c[taggedPart].Bytes(parts.Bytes.At(i))
 		}
 	})
 }
@@ -123,13 +132,6 @@ func rowColumn(b *pipeline.Batch) *pipeline.Column {
 	return nil
 }
 
-func choice(b *pipeline.Batch, i int) pipeline.Choice {
-	if i < len(b.Chosen) {
-		return b.Chosen[i]
-	}
-	return pipeline.NotChosen
-}
-
 func appendWords(dst []byte, tokens []pipeline.Token, tags []pipeline.Tag) []byte {
 	at := int32(0)
 	for k, t := range tokens {
@@ -139,10 +141,4 @@ func appendWords(dst []byte, tokens []pipeline.Token, tags []pipeline.Tag) []byt
 		at = t.End
 	}
 	return dst
-}
-
-// Close finishes the file and returns the number of its notes and the digest that Verify computes.
-func (w *Tagged) Close() (notes int64, digest string, err error) {
-	digest, err = w.close()
-	return w.rows, digest, err
 }

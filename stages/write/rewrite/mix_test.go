@@ -1,4 +1,4 @@
-package write_test
+package rewrite_test
 
 import (
 	"cmp"
@@ -19,7 +19,9 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/write"
+	"github.com/velum-health/velum/stages/write/rewrite"
+	"github.com/velum-health/velum/stages/write/table"
+	"github.com/velum-health/velum/stages/write/unit"
 )
 
 // numberOf is what stands for the key: it calls row 7 of every file that is called "twin" by the same number.
@@ -88,11 +90,11 @@ func mixedRun(t *testing.T, dir string, files map[string]int64, order []string, 
 	}
 	result, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: durable.OS}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		file := strings.TrimSuffix(u.Input, ".parquet")
-		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "none", Part: "mark of " + file, Pass: columns(file), Mixed: true})
+		sink, err := unit.New(parts, unit.Options{Model: "none", Part: "mark of " + file, Pass: columns(file), Mixed: true})
 		return commit.Line{Source: newMixedSource(file, u.Rows, columns(file)), Sink: sink}, err
-	}, commit.UnitOptions{AtOnce: atOnce, Grow: true, ByLength: true, Verify: write.Verify, Finish: func(_ context.Context, f *commit.Final) (err error) {
+	}, commit.UnitOptions{AtOnce: atOnce, Grow: true, ByLength: true, Verify: table.Verify, Finish: func(_ context.Context, f *commit.Final) (err error) {
 		for _, kind := range []string{"masked", "spans"} {
-			if groups, err = write.Mix(f, kind, kind, 0); err != nil {
+			if groups, err = rewrite.Mix(f, kind, kind, 0); err != nil {
 				return err
 			}
 		}
@@ -131,7 +133,7 @@ func publicRows(t *testing.T, dir string, m *commit.Manifest, kind string, do fu
 // TestMix: every row that is masked comes out once, in the order of the numbers over all files, whatever the order and number of
 // the units that were done side by side, also where there are more units than are merged at once. A part tells no file.
 func TestMix(t *testing.T) {
-	defer write.SetMixedRows(1000)()
+	defer rewrite.SetMixedRows(1000)()
 	files, order := map[string]int64{"January": 1200, "February": 1200, "March": 1200}, []string{"January", "February", "March"}
 	for k := range 70 {
 		name := fmt.Sprint("small ", k)

@@ -1,4 +1,4 @@
-package write
+package unit
 
 import (
 	"io/fs"
