@@ -12,7 +12,7 @@ var (
 	simdAvailable = cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3)
 
 	// avx512 says that products may use 64-byte registers. On the machine of BENCHMARKS.md they are twice as fast.
-	avx512 = simdAvailable && cpuid.CPU.Supports(cpuid.AVX512F)
+	avx512 = simdAvailable && cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ)
 
 	// vnni says that one instruction multiplies four pairs of bytes and adds the products, on 64-byte registers.
 	vnni = simdAvailable && cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512VL, cpuid.AVX512VNNI)

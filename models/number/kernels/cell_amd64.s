@@ -113,25 +113,24 @@ cellstate:
 	VZEROUPPER
 	RET
 
-// In sixteen lanes, with the same bits; constants in Z8 to Z15 and Z24 to Z31.
-#define POWER16(k, x, t, p) \
+// In sixteen lanes, with the same bits; constants in Z8 to Z11, Z14, Z15 and Z24 to Z28.
+// r is the whole part of the exponent, p the power of the rest.
+#define POWER16(k, x, r, p) \
 	VMULPS k, x, x; \
-	VMINPS Z14, x, x; \
-	VMAXPS Z13, x, x; \
-	VADDPS Z12, x, t; \
-	VSUBPS Z12, t, p; \
-	VSUBPS p, x, x; \
-	VPSLLD $23, t, t; \
+	VRANGEPS $2, Z14, x, x; \
+	VRNDSCALEPS $0, x, r; \
+	VSUBPS r, x, x; \
 	VMOVAPS Z11, p; \
 	VFMADD213PS Z10, x, p; \
 	VFMADD213PS Z9, x, p; \
 	VFMADD213PS Z8, x, p; \
 	VFMADD213PS Z25, x, p; \
 	VFMADD213PS Z24, x, p; \
-	VPADDD t, p, x
+	VSCALEFPS r, p, x
 
 // func cellsAVX512(gates, c, h *float32, codes *byte, n, rows, stride int)
-// The last lanes of a number of units that is no multiple of sixteen are masked.
+// Memory first, then state, as above. The last lanes of a number of units that is no
+// multiple of sixteen are masked.
 TEXT ·cellsAVX512(SB), NOSPLIT, $0-56
 	MOVQ gates+0(FP), R8
 	MOVQ c+8(FP), DI
@@ -142,8 +141,6 @@ TEXT ·cellsAVX512(SB), NOSPLIT, $0-56
 	MOVQ stride+48(FP), R15
 	VBROADCASTSS cellConstants<>+0(SB), Z15
 	VBROADCASTSS cellConstants<>+8(SB), Z14
-	VBROADCASTSS cellConstants<>+12(SB), Z13
-	VBROADCASTSS cellConstants<>+16(SB), Z12
 	VBROADCASTSS cellConstants<>+20(SB), Z11
 	VBROADCASTSS cellConstants<>+24(SB), Z10
 	VBROADCASTSS cellConstants<>+28(SB), Z9
@@ -160,21 +157,19 @@ cells512row:
 	XORQ AX, AX
 	MOVL $0xffff, R10
 	KMOVW R10, K1
-cells512units:
+cells512memory:
 	CMPQ CX, $16
-	JGE  cells512whole
+	JGE  cells512memorywhole
 	MOVL $0x00ff, R10
 	KMOVW R10, K1
-cells512whole:
+cells512memorywhole:
 	LEAQ (R8)(AX*1), R9
 	VMOVUPS.Z (R9), K1, Z0          // i
 	VMOVUPS.Z (R9)(SI*1), K1, Z1    // f
 	VMOVUPS.Z (R9)(SI*2), K1, Z2    // g
-	VMOVUPS.Z (R9)(R11*1), K1, Z3   // o
 	POWER16(Z15, Z0, Z4, Z5)
 	POWER16(Z15, Z1, Z6, Z7)
 	POWER16(Z26, Z2, Z16, Z17)
-	POWER16(Z15, Z3, Z18, Z19)
 	VADDPS Z24, Z0, Z0
 	VADDPS Z24, Z1, Z1
 	VADDPS Z24, Z2, Z4
@@ -186,6 +181,23 @@ cells512whole:
 	VMULPS Z1, Z0, Z0
 	VDIVPS Z0, Z5, Z5               // c
 	VMOVUPS Z5, K1, (DI)(AX*1)
+	ADDQ $64, AX
+	SUBQ $16, CX
+	JG   cells512memory
+	MOVQ BX, CX
+	XORQ AX, AX
+	MOVL $0xffff, R10
+	KMOVW R10, K1
+	LEAQ (R8)(R11*1), R9
+cells512state:
+	CMPQ CX, $16
+	JGE  cells512statewhole
+	MOVL $0x00ff, R10
+	KMOVW R10, K1
+cells512statewhole:
+	VMOVUPS.Z (R9)(AX*1), K1, Z3   // o
+	VMOVUPS.Z (DI)(AX*1), K1, Z5   // c
+	POWER16(Z15, Z3, Z18, Z19)
 	POWER16(Z26, Z5, Z6, Z7)
 	VADDPS Z24, Z3, Z3
 	VADDPS Z24, Z5, Z6
@@ -200,7 +212,7 @@ cells512whole:
 	ADDQ $16, DX
 	ADDQ $64, AX
 	SUBQ $16, CX
-	JG   cells512units
+	JG   cells512state
 	ADDQ CX, DX                     // none, or the lanes that there were not
 	LEAQ (R8)(SI*4), R8
 	ADDQ SI, DI
