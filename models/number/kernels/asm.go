@@ -139,9 +139,6 @@ func lstmBackAVX2(gates, before, squashed, dh, dc *float32, n int)
 func adamAVX2(w, grad, m, v *float32, n int, s *AdamStep)
 
 //go:noescape
-func codesVNNI(dst *byte, x *float32, n int, scale float32)
-
-//go:noescape
 func codesAVX2(dst *byte, x *float32, n int, scale float32)
 
 //go:noescape
@@ -169,7 +166,10 @@ func narrowAVX2(dst *int16, x *float32, scale float32, n int)
 func widenAVX2(dst, from *float32, x *int16, scale float32, n int)
 
 //go:noescape
-func axpyCodesAVX2(y *float32, x *int8, a, scale float32, n int)
+func widenAVX512(dst, from *float32, x *int16, scale float32, n int, some *Valued, count int, rows *float32, stride int)
+
+//go:noescape
+func axpyHalvesAVX2(y *float32, x *byte, levels *[16]int8, a, scale float32, n int)
 
 //go:noescape
 func cellAVX2(gates, c, h *float32, codes *byte, n int)

@@ -142,14 +142,11 @@ func Codes(dst []byte, x []float32, scale float32) {
 		return
 	}
 	dst = dst[:len(x)]
-	switch {
-	case portable:
+	if portable {
 		codesGo(dst, x, scale)
-	case vnni:
-		codesVNNI(&dst[0], &x[0], len(x), scale)
-	default:
-		codesAVX2(&dst[0], &x[0], len(x), scale)
+		return
 	}
+	codesAVX2(&dst[0], &x[0], len(x), scale)
 }
 
 // CodesScale returns the scale at which Codes is most exact for x, and its inverse. len(x) is a multiple of Lanes.

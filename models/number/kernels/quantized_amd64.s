@@ -23,44 +23,21 @@ GLOBL codesConstants<>(SB), RODATA|NOPTR, $12
 	MOVQ 56(R9), R13; \
 	MOVQ 64(R9), R11
 
-#define CODESSTART \
-	MOVQ dst+0(FP), DI; \
-	MOVQ x+8(FP), SI; \
-	MOVQ n+16(FP), CX; \
-	VBROADCASTSS scale+24(FP), Y15; \
-	VBROADCASTSS codesConstants<>+0(SB), Y14; \
-	VBROADCASTSS codesConstants<>+4(SB), Y13
-
-#define CODES8 \
-	VMULPS (SI), Y15, Y0; \
-	VMAXPS Y13, Y0, Y0; \
-	VMINPS Y14, Y0, Y0; \
-	VCVTPS2DQ Y0, Y0
-
-// func codesVNNI(dst *byte, x *float32, n int, scale float32)
-// Numbers plus 2⁶, a byte each.
-TEXT ·codesVNNI(SB), NOSPLIT, $0-28
-	CODESSTART
-	VPBROADCASTD codesConstants<>+8(SB), Y12
-codesvnniloop:
-	CODES8
-	VPADDD Y12, Y0, Y0
-	VPMOVDB Y0, X0
-	VMOVQ X0, (DI)
-	ADDQ $32, SI
-	ADDQ $8, DI
-	SUBQ $8, CX
-	JNZ  codesvnniloop
-	VZEROUPPER
-	RET
-
 // func codesAVX2(dst *byte, x *float32, n int, scale float32)
-// The same.
+// Numbers plus 2⁶, a byte each.
 TEXT ·codesAVX2(SB), NOSPLIT, $0-28
-	CODESSTART
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS scale+24(FP), Y15
+	VBROADCASTSS codesConstants<>+0(SB), Y14
+	VBROADCASTSS codesConstants<>+4(SB), Y13
 	VPBROADCASTD codesConstants<>+8(SB), Y12
 codesavx2loop:
-	CODES8
+	VMULPS (SI), Y15, Y0
+	VMAXPS Y13, Y0, Y0
+	VMINPS Y14, Y0, Y0
+	VCVTPS2DQ Y0, Y0
 	VPADDD Y12, Y0, Y0
 	VEXTRACTI128 $1, Y0, X1
 	VPACKSSDW X1, X0, X0

@@ -12,14 +12,6 @@ import (
 // lose half of what sixteen even steps lose.
 var levels = [16]int8{-127, -88, -67, -50, -36, -23, -12, 0, 10, 20, 31, 43, 56, 71, 92, 127}
 
-// pairs are the two levels of each byte of a row.
-var pairs = func() (all [256][2]int8) {
-	for b := range all {
-		all[b] = [2]int8{levels[b&15], levels[b>>4]}
-	}
-	return all
-}()
-
 // nearest is the level next to each of -127 to 127.
 var nearest = func() (at [255]byte) {
 	for v := range at {

@@ -90,19 +90,8 @@ func (p *Parameter) rounded() *Parameter {
 
 // add adds value times a row of a model's table to to.
 func (p *Parameter) add(to []float32, row int32, value float32) {
-	var buf [someCodes]int8
-	for at, half := 0, p.half(row); len(half) > 0; {
-		some := half[:min(len(half), someCodes/2)]
-		for i, b := range some {
-			*(*[2]int8)(buf[2*i:]) = pairs[b]
-		}
-		kernels.AxpyCodes(value, p.scales[row], buf[:2*len(some)], to[at:])
-		at, half = at+2*len(some), half[len(some):]
-	}
+	kernels.AxpyHalves(value, p.scales[row], p.half(row), &levels, to)
 }
-
-// someCodes is how many numbers of a row of halves become codes at a time.
-const someCodes = 64
 
 // half returns the bytes of a row of a table.
 func (p *Parameter) half(row int32) []byte { return p.halves[int(row)*p.Cols/2:][:p.Cols/2] }

@@ -13,9 +13,9 @@ type places struct {
 	table  *Parameter // of vectors; nil: none
 	w      []float32  // the rows of the first layer's w for them
 	width  int        // numbers that come in: columns of w
-	rows   [][]float32
-	at     []int32 // of each feature its place in rows, plus 1; 0: none
-	known  []int32 // the features that have one
+	rows   []float32  // [known][width]
+	at     []int32    // of each feature its place in rows, plus 1; 0: none
+	known  []int32    // the features that have one
 	common []Valued
 	vector []float32 // of a feature
 
@@ -34,6 +34,7 @@ func (x *places) set(table *Parameter, w []float32) {
 	x.table = table
 	x.w = w[len(w)-table.Cols*x.width:]
 	x.at = make([]int32, table.Rows)
+	x.rows = kernels.Pages[float32](x, placesMost*x.width)[:0] // a few more are rare
 }
 
 // reset forgets the pieces before.
@@ -44,7 +45,7 @@ func (x *places) reset() {
 		for _, f := range x.known {
 			x.at[f] = 0
 		}
-		x.known = x.known[:0]
+		x.known, x.rows = x.known[:0], x.rows[:0]
 	}
 }
 
@@ -52,13 +53,10 @@ func (x *places) reset() {
 func (x *places) row(feature int32) int32 {
 	if x.at[feature] == 0 {
 		n := len(x.known)
-		if n == len(x.rows) {
-			x.rows = append(x.rows, make([]float32, x.width))
-		}
-		clear(x.rows[n])
+		x.rows = slices.Grow(x.rows, x.width)[:(n+1)*x.width]
 		x.vector = kernels.Grow(x.vector, x.table.Cols)
 		x.table.write(x.vector, feature)
-		kernels.Gemm(x.rows[n], x.width, x.vector, x.table.Cols, x.w, x.width, 1, x.table.Cols, x.width)
+		kernels.GemmFrom(x.rows[n*x.width:], x.width, nil, x.vector, x.table.Cols, x.w, x.width, 1, x.table.Cols, x.width)
 		x.known = append(x.known, feature)
 		x.at[feature] = int32(n) + 1
 	}

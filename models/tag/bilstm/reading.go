@@ -132,11 +132,8 @@ func (x *tile) begin(direction, width int) {
 	x.base = kernels.Grow(x.base, len(x.pieces)*width)
 	from := direction * width
 	for k, p := range x.pieces {
-		base := x.base[k*width:][:width]
-		copy(base, x.bias[from:])
-		for _, f := range x.places.shared[x.places.sharedEnds[p.number]:x.places.sharedEnds[p.number+1]] {
-			kernels.Axpy(f.Value, x.places.rows[f.Row][from:][:width], base)
-		}
+		shared := x.places.shared[x.places.sharedEnds[p.number]:x.places.sharedEnds[p.number+1]]
+		x.sum(x.base[k*width:], x.bias[from:], from, width, p.first, 0, shared)
 	}
 }
 
@@ -145,16 +142,20 @@ func (x *tile) begin(direction, width int) {
 func (x *tile) gates(dst []float32, direction, width, t, n int) {
 	from := direction * width
 	for k, p := range x.pieces[:n] {
-		row, token := dst[k*width:][:width], int(p.first)+t
-		at := x.forms[token]
-		kernels.Widen(row, x.base[k*width:], x.cache.row(at)[from:][:width], x.cache.forms[at].scale)
-		if next := token + 1 - 2*direction; next >= int(p.first) && next < int(p.first+p.length) {
+		token := p.first + int32(t)
+		own := x.places.own[x.places.ends[token]:x.places.ends[token+1]]
+		x.sum(dst[k*width:], x.base[k*width:], from, width, token, x.cache.forms[x.forms[token]].scale, own)
+		if next := token + 1 - 2*int32(direction); next >= p.first && next < p.first+p.length {
 			kernels.Prefetch(x.cache.row(x.forms[next])[from:][:width]) // for the step behind: a cache of 64 MiB is far away
 		}
-		for _, f := range x.places.own[x.places.ends[token]:x.places.ends[token+1]] {
-			kernels.Axpy(f.Value, x.places.rows[f.Row][from:][:width], row)
-		}
 	}
+}
+
+// sum writes start, what the form of a token contributes at a scale, and what some features do: width columns from
+// the one at from on.
+func (x *tile) sum(dst, start []float32, from, width int, token int32, scale float32, some []Valued) {
+	row := x.cache.row(x.forms[token])[from:][:width]
+	kernels.Widen(dst, start, row, scale, some, x.places.rows[min(from, len(x.places.rows)):], x.places.width)
 }
 
 // run processes all steps in both directions and returns the outputs, [n][2·units].

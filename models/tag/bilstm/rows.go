@@ -55,10 +55,7 @@ func (p *Packed) Pack(lengths []int32) {
 }
 
 // Valued is the row of a feature vector with the factor by which it is multiplied.
-type Valued struct {
-	Row   int32
-	Value float32
-}
+type Valued = kernels.Valued
 
 // Border is the number of the imaginary character before the first and behind the last character of a form; unknown
 // characters have number 0.
