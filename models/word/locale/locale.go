@@ -29,11 +29,15 @@ var embedded embed.FS
 // of the section after the topic. It returns an error if it does not accept them.
 type Reader func(l pipeline.Language, section, words []string) error
 
-// file is the words of a language.
+// file is the words of a language. It is cut into lines once, because more than thirty tables read it when a program starts.
 type file struct {
 	language pipeline.Language
 	text     string
+	lines    []line
 }
+
+// line is a line of words and the section that it stands in.
+type line struct{ section, words []string }
 
 var (
 	files  []file
@@ -68,8 +72,9 @@ func init() {
 // take adds a file to those that there are.
 func take(text string) error {
 	f := file{text: text}
-	err := f.lines(func(section, words []string) (err error) {
-		if len(section) == 1 && section[0] == "language" {
+	cut.Sections(f.text, func(section, words []string) { f.lines = append(f.lines, line{section, words}) })
+	err := f.each("language", func(_ pipeline.Language, section, words []string) (err error) {
+		if len(section) == 0 {
 			f.language, err = pipeline.AddLanguage(words[0])
 		}
 		return err
@@ -106,18 +111,19 @@ func Add(text string) error {
 	if added.language == pipeline.UnknownLanguage {
 		return errors.New("a file of words begins with the code of its language, as \"pt\" under \"[language]\"")
 	}
-	err := added.lines(func(section, words []string) error {
-		if s := section[0]; s == "dates" || s == "patterns" {
-			room -= len(words)
+	for _, l := range added.lines {
+		topic, all := first(l.section), strings.Join(l.section, " ")
+		if topic == "dates" || topic == "patterns" {
+			room -= len(l.words)
 		}
 		if room < 0 {
-			return fmt.Errorf("[%s]: the words of added files are too many; leave out rare ones", strings.Join(section, " "))
+			return fmt.Errorf("[%s]: the words of added files are too many; leave out rare ones", all)
 		}
-		if topics[first(section)] == nil && topics[strings.Join(section, " ")] == nil {
-			return fmt.Errorf("[%s]: there is no such section", strings.Join(section, " "))
+		if topics[topic] == nil && topics[all] == nil {
+			return fmt.Errorf("[%s]: there is no such section", all)
 		}
-		return nil
-	})
+	}
+	var err error
 	for _, topic := range slices.Sorted(maps.Keys(topics)) {
 		for _, read := range topics[topic] {
 			err = cmp.Or(err, added.each(topic, read))
@@ -126,19 +132,18 @@ func Add(text string) error {
 	return err
 }
 
-// each calls read for the lines of all sections of a topic: those with exactly this name, or with it as the first word
-// of theirs.
+// each calls read for the lines of all sections of a topic, those with exactly this name, or with it as the first word
+// of theirs, until it returns an error.
 func (f file) each(topic string, read Reader) error {
-	return f.lines(func(section, words []string) error {
-		all := strings.Join(section, " ")
-		if all != topic && first(section) != topic {
-			return nil
+	for _, l := range f.lines {
+		if first(l.section) != topic && strings.Join(l.section, " ") != topic {
+			continue
 		}
-		if err := read(f.language, section[1:], words); err != nil {
-			return fmt.Errorf("[%s]: %w", all, err)
+		if err := read(f.language, l.section[1:], l.words); err != nil {
+			return fmt.Errorf("[%s]: %w", strings.Join(l.section, " "), err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func first(section []string) string {
@@ -146,16 +151,6 @@ func first(section []string) string {
 		return ""
 	}
 	return section[0]
-}
-
-// lines calls do for each line of words until it returns an error.
-func (f file) lines(do func(section, words []string) error) (err error) {
-	cut.Sections(f.text, func(section, words []string) {
-		if err == nil {
-			err = do(section, words)
-		}
-	})
-	return err
 }
 
 // Words returns the set of words in a section, folded to lower case without accents; Forms returns them as written.
