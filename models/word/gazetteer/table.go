@@ -455,6 +455,7 @@ func (g *Gazetteer) join(tables []*Table) {
 			}
 		}
 	}
+	g.settle()
 	g.print = print.Sum64()
 }
 
