@@ -309,7 +309,7 @@ func parse(text string) (all []option) {
 			case bar:
 				o.property(property)
 			case o.key == "" && named:
-				o.key, o.def = key, def
+				o.key, o.def, o.field = key, def, fieldOf(key)
 			default:
 				o.why = line
 			}
@@ -348,15 +348,22 @@ func (o *option) property(line string) {
 	}
 }
 
-// bind returns the options with their places in a configuration: read.max_note_bytes is Read.MaxNoteBytes.
+// fieldOf returns where a configuration has the value of an option: read.max_note_bytes is Read.MaxNoteBytes. To seek the fields by name
+// for every Text took 4 % of a run of one note.
+func fieldOf(key string) (index []int) {
+	at := reflect.TypeFor[Config]()
+	for part := range strings.SplitSeq(strings.ReplaceAll(key, "_", ""), ".") {
+		field, _ := at.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, part) })
+		at, index = field.Type, append(index, field.Index...)
+	}
+	return index
+}
+
+// bind returns the options with their places in a configuration.
 func bind(options []option, c *Config) []option {
 	all := slices.Clone(options)
 	for i := range all {
-		at := reflect.ValueOf(c).Elem()
-		for part := range strings.SplitSeq(strings.ReplaceAll(all[i].key, "_", ""), ".") {
-			at = at.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, part) })
-		}
-		all[i].at = at.Addr().Interface()
+		all[i].at = reflect.ValueOf(c).Elem().FieldByIndex(all[i].field).Addr().Interface()
 	}
 	return all
 }
