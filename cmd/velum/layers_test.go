@@ -76,7 +76,7 @@ var mayImport = []struct{ who, what string }{
 // rooms are those of cmd/velum/internal, in layers: a room may import the rooms
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
-	{"exit"},                              // how a command ends
+	{"exit", "heap"},                      // how a command ends; how much garbage it may leave when it starts
 	{"console", "syntax"},                 // the process around it; YAML that anybody wrote
 	{"option", "files"},                   // the configuration; what people and runs have written
 	{"flow"},                              // stages, models, labelled notes

@@ -31,7 +31,7 @@ import (
 // collector.
 func Open(c *option.Config, wrong error) (*Flow, error) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(loading)
+		debug.SetGCPercent(1000)
 	}
 	ahead(c)
 	k, err := newChecker(c, wrong)

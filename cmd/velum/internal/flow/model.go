@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -196,12 +195,8 @@ func ParseModel(name string, data []byte, c *option.Config) (*Model, error) {
 	return made(name, f, sha256.Sum256(data), &Opening{Config: c})
 }
 
-// loading is GOGC while a model is loaded: it replaces four collections of a growing heap by one.
-const loading = 1000
-
 // made makes the model of a file.
 func made(name string, f *modelfile.File, sum [sha256.Size]byte, in *Opening) (m *Model, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(loading)) // what is made here stays
 	if in.Lists, err = FeatureLists(in.Config); err != nil {
 		return nil, err
 	}
