@@ -35,11 +35,11 @@ func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
 	return dst
 }
 
-// line returns what of the line of a span the finder looks at.
+// line returns what around a span the finder looks at.
 func (f *Finder) line(text []byte, start, end int) (from, to int) {
-	for from = start; from > 0 && text[from-1] != '\n' && (start-from < lookBack || text[from]&0xC0 == 0x80); from-- {
+	for from = start; from > 0 && (start-from < lookBack || text[from]&0xC0 == 0x80); from-- {
 	}
-	for to = end; to < len(text) && text[to] != '\n' && (to-end < lookBack || text[to]&0xC0 == 0x80); to++ {
+	for to = end; to < len(text) && (to-end < lookBack || text[to]&0xC0 == 0x80); to++ {
 	}
 	return from, to
 }
@@ -51,12 +51,7 @@ func (f *Finder) loose(text []byte, i, j int) bool {
 	for k := range f.items {
 		it := &f.items[k]
 		switch {
-		case it.is(clock), it.is(sign):
-		case it.is(number):
-			if it.width() != 2 || k == 0 || !f.items[k-1].is(ofTime) || !f.hour(it.end) {
-				return false
-			}
-		case it.is(month | weekday | season), it.kinds == 0:
+		case it.is(number) && !f.hour(it.end), it.is(month | weekday | season), it.kinds == 0:
 			return false
 		}
 	}

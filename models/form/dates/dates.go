@@ -87,8 +87,8 @@ func (p *Parser) firstDate() int {
 
 // elided takes d'abril for Catalan.
 func (p *Parser) elided() {
-	for i := range len(p.items) - 2 {
-		if p.items[i].width() == 1 && p.Text[p.items[i].start]|0x20 == 'd' && p.items[i+1].value == '\'' && p.items[i+2].is(month) {
+	for i := range len(p.items) - 1 {
+		if p.Text[p.items[i].start]|0x20 == 'd' && p.items[i+1].by("'") {
 			p.language = pipeline.Catalan
 		}
 	}
@@ -192,7 +192,7 @@ func (p *Parser) resolve(i int, o Order, c Context) (v parts) {
 		v.m = p.monthValue(month)
 	}
 	if d.yearOf != none {
-		if _, last, _ := p.place(&p.dates[d.yearOf], o); last != none && month != none && v.m > p.monthValue(last) {
+		if _, last, _ := p.place(&p.dates[d.yearOf], o); last != none && v.m > p.monthValue(last) {
 			v.y-- // diciembre-enero 2014
 		}
 	}

@@ -16,21 +16,21 @@ const edgeBytes = 40
 // ceiling on is hidden by other spans and does not count. With weekday, an adjacent weekday counts as a continuation.
 func (e *Edges) GoesOn(text []byte, from, to, floor, ceiling int, weekday bool) bool {
 	start := max(from-edgeBytes, floor)
-	for start < from && start > floor && text[start]&0xC0 == 0x80 {
+	for text[start]&0xC0 == 0x80 {
 		start++
 	}
 	if nl := bytes.LastIndexByte(text[start:from], '\n'); nl >= 0 {
 		start += nl + 1
 	}
 	stop := min(to+edgeBytes, ceiling, len(text))
-	for stop > to && stop < len(text) && text[stop]&0xC0 == 0x80 {
+	for stop < len(text) && text[stop]&0xC0 == 0x80 {
 		stop--
 	}
 	if nl := bytes.IndexByte(text[to:stop], '\n'); nl >= 0 {
 		stop = to + nl
 	}
 	e.read(text[start:stop], from-start, to-start)
-	if e.first < 0 || e.last < e.first {
+	if e.first < 0 {
 		return true // it begins or ends within a number or a word
 	}
 	return e.ask("before", -1, weekday) || e.ask("behind", 1, weekday)
@@ -71,23 +71,18 @@ func (e *Edges) step(k, d int) (q int, b beside) {
 	for range 4 {
 		k += d
 		it := e.p.at(k)
-		if it == &absent {
-			return none, b
-		}
 		gap := it.gap
 		if d < 0 {
 			gap = e.p.items[k+1].gap
 		}
 		b.tight = b.tight && gap == 0
 		switch {
-		case gap > 2:
-			return none, b
-		case it.is(sign) && b.sign == 0 && it.value != ':':
+		case it.is(sign) && b.sign == 0:
 			b.sign = it.value
 		case it.is(month | number | numeral | first | weekday):
 			return k, b
 		case it.is(ofTime|yearWord) || it.is(definite) && !it.is(until):
-			b.of = b.of || !it.is(definite)
+			b.of = !it.is(definite)
 		case it.is(conn | until):
 			b.joined = true
 		default:

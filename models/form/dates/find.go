@@ -86,13 +86,13 @@ func (f *Finder) plausible(i, j int) bool {
 		}
 	}
 	p := f.SpacesBefore(i)
-	if b := f.At(p - 1); b == ':' || b == '\'' {
+	if f.At(p-1) == '\'' {
 		p = f.SpacesBefore(p - 1)
 	}
 	start, plain := f.WordStart(p)
 	e := known.Word(f.Text, start, p, plain)
 	w := j - i // of a year, 120314, 12032014
-	return w > 3 && w%2 == 0 || f.Digit(k) || p < i && f.At(p) == '\'' || e != nil && e.kinds&beforeDays != 0
+	return w > 3 || f.Digit(k) || e != nil && e.kinds&beforeDays != 0
 }
 
 // wordAt returns the end of the word at i, and what it can be.
@@ -164,7 +164,6 @@ func (f *Finder) read(i int) int {
 		if next <= i || f.apart(i, next) || inner && !f.lastOfList(d, i) {
 			continue
 		}
-		d.firstItem = i
 		if score, end := f.judge(d, i, next); score > 0 {
 			return f.keep(d, i, end, score)
 		}
@@ -182,20 +181,20 @@ func (f *Finder) read(i int) int {
 // last of days that share its month: 15-16 de abril, 12,13,14/03/2012.
 func (f *Finder) lastOfList(d *date, i int) bool {
 	by := f.items[i-1].value
-	if p := &f.items[i-2]; by != '-' && by != ',' && by != '/' || p.is(clock) || p.width() > 2 || p.value > 31 {
+	if p := &f.items[i-2]; by != '-' && by != ',' && by != '/' || p.value > 31 {
 		return false
 	}
-	return d.shape == triple && d.by != by && by != '/' || d.shape == named && d.day == i && d.month != none
+	return d.shape == triple && d.by != by || d.month != none
 }
 
 // inner tells whether the number at item i goes on another: 1.234, 10:30. A
 // list goes on with a date that was found: 12/03-15/03.
 func (f *Finder) inner(i int) bool {
-	if i < 2 || !f.items[i].is(number) || f.items[i].gap > 0 || f.items[i-1].gap > 0 || !f.items[i-1].is(sign) {
+	if i < 2 || !f.items[i].is(number) || f.items[i].gap > 0 || f.items[i-1].gap > 0 {
 		return false
 	}
 	p := &f.items[i-2]
-	if p.sure && f.items[i].sure && f.items[i-1].value == '-' { // 2008-2009
+	if p.sure && f.items[i-1].value == '-' { // 2008-2009
 		return false
 	}
 	return (p.is(number | clock)) && p.end != f.done && bytes.IndexByte([]byte(".,/-:"), byte(f.items[i-1].value)) >= 0
@@ -222,7 +221,7 @@ func (f *Finder) keep(d *date, i, end int, score float32) int {
 		if d.shape != named || d.month != none && d.day != none {
 			start = f.sharing(d, i)
 		}
-		if by := f.at(i - 1); d.year == i && by.by("'") && f.items[i].gap == 0 { // '12
+		if by := f.at(i - 1); d.year == i && by.by("'") { // '12
 			start--
 		}
 	}
@@ -230,7 +229,6 @@ func (f *Finder) keep(d *date, i, end int, score float32) int {
 	if !hint && (d.shape != named || d.day != none) {
 		start -= int(f.decide(d, start, end, "weekdayBefore"))
 		stop += int(f.decide(d, start, end, "weekdayBehind"))
-		f.done = f.items[stop-1].end
 	}
 	f.add(start, stop, score, full)
 	return stop
@@ -244,9 +242,6 @@ func (f *Finder) add(i, j int, score float32, full bool) {
 // "12, 13 y 14 de marzo", "12,13,14/03/2012". The first day of a range is a date
 // of its own: "del 22 al 23/12/2019".
 func (f *Finder) sharing(d *date, i int) (start int) {
-	if d.shape == pair && f.hasYear(d) {
-		return i
-	}
 	listed := false
 	for i >= 2 {
 		k := i - 1
@@ -258,9 +253,9 @@ func (f *Finder) sharing(d *date, i int) (start int) {
 		if !f.dayBefore(k-1) || day.end <= f.doneBefore() {
 			return i
 		}
-		tight := j.gap == 0 && f.items[k+1].gap == 0
+		tight := f.items[k+1].gap == 0
 		switch {
-		case j.is(until), j.by("-") && !tight && d.shape == named:
+		case j.is(until), j.by("-") && !tight:
 			if lead, _ := f.lead(k - 1); d.shape == named || lead.is(article|speaks) {
 				f.add(k-1, k, 0.6, false)
 			}
@@ -271,8 +266,7 @@ func (f *Finder) sharing(d *date, i int) (start int) {
 				return i
 			}
 			listed = true
-		case j.is(sign) && (j.value == ',' && (tight || listed) || j.value == '-' && tight || j.value == '/' && tight && d.shape == named):
-			listed = true
+		case tight && j.by(",-/"), listed && j.by(","):
 		default:
 			return i
 		}
@@ -291,7 +285,7 @@ func (f *Finder) doneBefore() int {
 
 // ahead returns the item before i, over an article.
 func (f *Finder) ahead(i int) *item {
-	if i--; i >= 1 && f.items[i].is(article) && !f.items[i].is(ofTime) {
+	if i--; f.at(i).is(article) {
 		i--
 	}
 	return f.at(i)
@@ -301,7 +295,7 @@ func (f *Finder) ahead(i int) *item {
 func (f *Finder) dayBefore(i int) bool {
 	it := &f.items[i]
 	inner := f.inner(i) && f.items[i-1].value != ',' && f.items[i-1].value != '-'
-	return it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 39 && !inner && !f.glued(i)
+	return it.is(number) && it.value >= 1 && it.value <= 39 && !inner
 }
 
 // weekdayAt tells whether item k is a weekday before a day, also misspelt. Two

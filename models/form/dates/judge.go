@@ -135,10 +135,7 @@ func (f *Finder) judge(d *date, i, next int) (score float32, end int) {
 	case d.shape == pair:
 		score = f.decide(d, i, next, "pair")
 	case d.day != none && d.month != none:
-		if score = f.decide(d, i, next, "day"); score < 0 {
-			end, d.year = d.month+1, none
-			score = f.decide(d, i, end, "noYear")
-		}
+		score = f.decide(d, i, next, "day")
 	case d.month != none && d.year != none:
 		score = f.decide(d, i, next, "monthYear")
 	case d.month != none:
@@ -146,7 +143,7 @@ func (f *Finder) judge(d *date, i, next int) (score float32, end int) {
 	case d.season != none:
 		score = f.decide(d, i, next, "season")
 	case d.year != none:
-		if score = f.decide(d, i, next, "year"); score >= 0.5 && f.items[i].sure {
+		if score = f.decide(d, i, next, "year"); score >= 0.5 {
 			f.year = f.items[i].end
 		}
 		if tables["twoYears"].Decide(f) > 0 {
@@ -166,11 +163,11 @@ func (f *Finder) decide(d *date, i, next int, table string) float32 {
 
 // judgeTriple judges three numbers.
 func (f *Finder) judgeTriple(d *date, i, next int) float32 {
-	if c := &f.items[d.c]; d.then == 0 && (c.gap == 0 || c.sure && c.gap == 1) { // 12/032014, 6/08 2011
+	if c := &f.items[d.c]; d.then == 0 && c.gap < 2 { // 12/032014, 6/08 2011
 		d.then = d.by
 	}
 	score := f.decide(d, i, next, "triple")
-	if score >= 0.95 && f.items[d.a].sure {
+	if f.items[d.a].sure {
 		return score
 	}
 	if d.orders&(1<<DMY) == 0 {
@@ -194,12 +191,9 @@ func (f *Finder) judgeTriple(d *date, i, next int) float32 {
 // judgeDayAlone judges a day, with those that share its word: "los días 13 y 14".
 func (f *Finder) judgeDayAlone(d *date, i int) (score float32, end int) {
 	f.aim(d, i, i+1)
-	lead := &f.places[slices.Index(partNames, "lead")]
-	if f.at(*lead).by(":") && f.at(*lead-1).is(dayWord) { // DIA: 13
-		*lead--
-	}
+	lead := f.places[slices.Index(partNames, "lead")]
 	end = i + 1
-	if f.at(*lead).is(dayWord) && f.plural(*lead) && !f.weekdayAt(*lead-1) {
+	if f.at(lead).is(dayWord) && f.plural(lead) {
 		for f.at(end).is(conn) && f.at(end+1).is(number) && f.at(end+1).width() <= 2 {
 			end += 2
 		}
@@ -225,7 +219,7 @@ func (f *Finder) slip(i int) int {
 	if score == 0 {
 		return 0
 	}
-	f.add(i, last+1, score, d.c != none && score != hint && tables["whole"].Decide(f) > 0)
+	f.add(i, last+1, score, score != hint && tables["whole"].Decide(f) > 0)
 	if score == hint {
 		return 0
 	}
@@ -306,11 +300,11 @@ func (f *Finder) stops(k int) bool {
 // measured tells whether a unit follows item k: "mg", "%", "/h".
 func (f *Finder) measured(k int) bool {
 	next := f.at(k + 1)
-	if k+1 >= len(f.items) || next.gap > 2 {
+	if k+1 >= len(f.items) {
 		return false
 	}
 	switch b := f.Text[next.start]; {
-	case b == '%' || b == 0xCE || next.is(unit) && !next.is(monthly) && !(next.width() == 1 && f.at(k+2).by("'")):
+	case b == '%' || next.is(unit) && !f.at(k+2).by("'"):
 		return true
 	case b == 0xC2:
 		return strings.IndexByte("\xB0\xBA\xB5", f.At(next.start+1)) >= 0
@@ -321,7 +315,7 @@ func (f *Finder) measured(k int) bool {
 // glued tells whether a letter touches item i from the left.
 func (f *Finder) glued(i int) bool {
 	before := f.at(i - 1) // el12/3, control11-8
-	return i > 0 && f.items[i].gap == 0 && !before.is(sign) && f.LetterBefore(f.items[i].start) &&
+	return f.LetterBefore(f.items[i].start) &&
 		(before.width() < 2 || !before.is(article|speaks|occasion|label|conn))
 }
 
@@ -332,7 +326,7 @@ func (f *Finder) lead(i int) (*item, int) {
 	if f.at(i).by("'") {
 		i--
 	}
-	if i < 0 || f.at(i+1).gap > 2 {
+	if i < 0 {
 		return &absent, -1
 	}
 	return &f.items[i], i
@@ -342,12 +336,12 @@ func (f *Finder) lead(i int) (*item, int) {
 // over articles and signs; over three other words, too, if it is "fecha".
 func (f *Finder) labelled(i int) bool {
 	others := 0
-	for k := i - 1; k >= max(i-8, 0) && others < 4; k-- {
+	for k := i - 1; k >= max(i-8, 0); k-- {
 		it := &f.items[k]
 		switch {
 		case it.is(label):
 			return others == 0 || it.is(speaks)
-		case it.is(number), others > 0 && it.by(".("):
+		case it.is(number):
 			return false
 		case !it.is(particle | opener | conn | sign | article):
 			others++
@@ -380,10 +374,10 @@ func (f *Finder) joined(j int) bool {
 // i: "Hospital 12 de Octubre", "calle 2 de Mayo".
 func (f *Finder) named(i int) bool {
 	k := i - 1
-	for k >= 0 && f.items[k].gap < 3 && (f.items[k].by("/-.'\\[]") || f.Text[f.items[k].start] == '"') {
+	for k >= 0 && (f.items[k].by("/-.'\\[]") || f.Text[f.items[k].start] == '"') {
 		k--
 	}
-	if k > 0 && f.items[k].is(ofTime) && (f.items[i].value > 0 || !f.items[i].is(number)) { // plaça del Vuit de Març
+	if k > 0 && f.items[k].is(ofTime) { // plaça del Vuit de Març
 		k--
 	}
 	it := f.at(k)
@@ -405,12 +399,12 @@ func (f *Finder) listed(i int) bool {
 		if f.at(k).is(article) {
 			k++
 		}
-		if d := f.at(k); !d.is(number) || d.width() > 2 {
+		if d := f.at(k); !d.is(number) {
 			return false
 		}
 		k++
 		if f.at(k).by(")") {
-			return f.at(k+1).is(ofTime) && f.at(k+2).is(month)
+			return f.at(k + 1).is(ofTime)
 		}
 		if f.at(f.glue(k, true)).is(month) || f.at(k).by("/") && f.at(k+1).is(number) {
 			return true
@@ -427,11 +421,11 @@ func (f *Finder) counts(i int) bool {
 		return false
 	}
 	switch b := f.Text[next.start]; {
-	case b == '+' || b == '%' || b == '/' || b|0x20 == 'x' && next.width() == 1, b == ':' && f.at(i+2).is(number):
+	case b == '+' || b == '/' || b|0x20 == 'x', b == ':' && f.at(i+2).is(number):
 		return true
 	}
 	word := bytes.ToLower(f.Text[next.start:next.end])
-	return next.is(ordinal) && next.gap == 0 || bytes.HasPrefix(word, []byte("post")) || next.is(unit) || next.is(ofTime) && next.is(particle)
+	return next.is(ordinal) && next.gap == 0 || bytes.HasPrefix(word, []byte("post")) || next.is(unit|ofTime)
 }
 
 // calendar tells whether the digits of item i are a day: 12032014, 20140312, 120314.

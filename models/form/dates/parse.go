@@ -72,9 +72,8 @@ func (p *Parser) before(d *date, i int) int {
 			d.weekday = i
 		case it.is(third) && d.third == none:
 			d.third = i
-		case it.is(dayWord), it.is(yearWord), it.is(opener), (it.is(particle | conn)) && !it.is(month):
-		case it.is(sign) && (it.value == '(' || it.value == '[' || it.value == ',' || it.value == '.' || it.value == ':' || it.value == '\''):
-		case it.is(clock):
+		case it.is(dayWord | yearWord | opener), it.is(particle|conn) && !it.is(month):
+		case it.is(clock), it.by("([,.:'"):
 		default:
 			return i
 		}
@@ -88,10 +87,10 @@ func (p *Parser) behind(i, n int) bool {
 	for ; i < len(p.items); i++ {
 		it := &p.items[i]
 		switch {
-		case it.is(weekday) && !it.is(month) && p.dates[n-1].weekday == none && p.atEnd(i+1):
+		case it.is(weekday) && p.dates[n-1].weekday == none && p.atEnd(i+1):
 			p.dates[n-1].weekday = i
-		case it.is(sign) && (it.value == ')' || it.value == ']' || it.value == '.' || it.value == '(' || it.value == ',' && p.weekdayFollows(i+1)):
-		case it.is(clock), it.is(particle) && i+1 < len(p.items) && p.items[i+1].is(clock):
+		case it.by(")].("), it.by(",") && p.weekdayFollows(i+1):
+		case it.is(clock), it.is(particle) && p.at(i+1).is(clock):
 		case it.is(conn):
 			return p.expression(i+1, n, 0)
 		case p.joins(it, &p.dates[n-1]):
@@ -109,7 +108,7 @@ func (p *Parser) joins(it *item, d *date) bool {
 	return it.by("-/,.") && it.value != d.by && it.value != d.then
 }
 
-func (p *Parser) weekdayFollows(i int) bool { return i < len(p.items) && p.items[i].is(weekday) }
+func (p *Parser) weekdayFollows(i int) bool { return p.at(i).is(weekday) }
 
 // atEnd tells whether only signs follow.
 func (p *Parser) atEnd(i int) bool {
@@ -152,7 +151,7 @@ func (d *date) yearPart() *int  { return &d.year }
 var (
 	aDay           = part{(*date).dayPart, (*Parser).isDay, false}
 	aNumber        = part{(*date).dayPart, func(p *Parser, i int) bool { return p.isDay(i) && p.at(i).is(number) }, false}
-	aCardinal      = part{(*date).dayPart, func(p *Parser, i int) bool { return p.isDay(i) && !p.at(i).is(first) }, true}
+	aCardinal      = part{(*date).dayPart, func(p *Parser, i int) bool { return p.isDay(i) }, true}
 	aMonth         = part{(*date).monthPart, func(p *Parser, i int) bool { return p.at(i).is(month) }, false}
 	monthInLetters = part{(*date).monthPart, func(p *Parser, i int) bool {
 		return p.at(i).is(month) && p.at(i).wordOf(month, p.language).form != roman
@@ -174,7 +173,7 @@ func inOrder(parts ...part) func(p *Parser, d *date, i int) int {
 			if k > 0 {
 				i = p.glue(end, true)
 			}
-			if k == 1 && d.day != none && p.at(i).by(")") && p.at(i+1).is(particle) { // (15-21-22) de junio
+			if k == 1 && p.at(i).by(")") && p.at(i+1).is(particle) { // (15-21-22) de junio
 				i = p.glue(i+1, true)
 			}
 			if !part.is(p, i) {
@@ -191,11 +190,7 @@ func inOrder(parts ...part) func(p *Parser, d *date, i int) int {
 			}
 		}
 		if !p.finding && d.day != none && d.month != none {
-			y := 2000
-			if d.year != none {
-				y = fullYear(p.items[d.year])
-			}
-			if p.dayValue(d.day) > daysIn(p.monthValue(d.month), y) {
+			if y := fullYear(*p.at(d.year)); p.dayValue(d.day) > daysIn(p.monthValue(d.month), y) {
 				return 0
 			}
 		}
@@ -205,12 +200,11 @@ func inOrder(parts ...part) func(p *Parser, d *date, i int) int {
 
 // glue skips what may stand between two parts of a date.
 func (p *Parser) glue(i int, words bool) int {
-	for signs := 0; i < len(p.items); i++ {
+	for ; i < len(p.items); i++ {
 		it := &p.items[i]
 		switch {
-		case it.is(sign) && signs < 2 && (it.value == '/' || it.value == '-' || it.value == '.' || it.value == ',' || it.value == '\'' || it.value == '\\'):
-			signs++
-		case words && (it.is(particle | yearWord)) && !it.is(month):
+		case it.by(`/-.,'\`):
+		case words && (it.is(particle | yearWord)):
 		default:
 			return i
 		}
@@ -226,7 +220,7 @@ func (p *Parser) between(i int) (next int, by int) {
 		if p.items[k].is(sign) {
 			by = p.items[k].value
 		}
-		if p.items[k].is(sign) && by == ',' {
+		if by == ',' {
 			return k, by
 		}
 	}
@@ -262,16 +256,16 @@ func (p *Parser) isYearOf(i int) bool {
 func (p *Parser) numericTriple(d *date, i int) int {
 	j, first := p.between(i + 1)
 	k, second := p.between(j + 1)
-	if !p.at(i).is(number) || !p.at(j).is(number) || !p.at(k).is(number) {
+	if !p.at(i).is(number) || !p.at(k).is(number) {
 		return 0
 	}
 	a, b, c := p.items[i], p.items[j], p.items[k]
-	if first != second && !c.sure && !(second == 0 && c.start == b.end) {
+	if first != second && !c.sure && c.start != b.end {
 		return 0 // 12-15/3 is a range
 	}
 	d.shape, d.a, d.b, d.c, d.by, d.then = triple, i, j, k, first, second
 	small := func(it item) bool { return it.width() <= 2 }
-	if small(a) && small(b) && (c.sure || small(c)) {
+	if small(b) && (c.sure || small(c)) {
 		if exists(c, b.value, a.value) {
 			d.orders |= 1 << DMY
 		}
@@ -279,7 +273,7 @@ func (p *Parser) numericTriple(d *date, i int) int {
 			d.orders |= 1 << MDY
 		}
 	}
-	if (a.sure || a.width() == 2 && d.orders == 0) && small(b) && small(c) && exists(a, b.value, c.value) {
+	if (a.sure || a.width() == 2 && d.orders == 0) && exists(a, b.value, c.value) {
 		d.orders |= 1 << YMD
 	}
 	if d.orders == 0 {
@@ -297,10 +291,8 @@ func exists(year item, m, d int) bool {
 // 1931 to 2030, one digit those from 2000.
 func fullYear(it item) int {
 	switch {
-	case it.sure || it.value > 99:
+	case it.sure:
 		return it.value
-	case it.width() == 1:
-		return 2000 + it.value
 	case it.value <= 30:
 		return 2000 + it.value
 	}
@@ -322,7 +314,7 @@ func daysIn(m, y int) int {
 
 func (p *Parser) numericPair(d *date, i int) int {
 	j, by := p.between(i + 1)
-	if j == i+1 || !p.at(i).is(number) || !p.at(j).is(number) {
+	if j == i+1 || !p.at(j).is(number) {
 		return 0
 	}
 	a, b := p.items[i], p.items[j]
@@ -348,8 +340,6 @@ func pairParts(o Order, a, b item, i, j int) (day, month, year int, ok bool) {
 		return none, i, j, true
 	case a.sure && isMonth(b):
 		return none, j, i, true
-	case a.sure || b.sure || a.width() > 2 || b.width() > 2:
-		return none, none, none, false
 	case o == DMY && isMonth(b) && a.value >= 1 && a.value <= daysIn(b.value, 2000):
 		return i, j, none, true
 	case o != DMY && isMonth(a) && b.value >= 1 && b.value <= daysIn(a.value, 2000):
@@ -382,9 +372,7 @@ func (p *Parser) monthValue(i int) int {
 func (p *Parser) yearAlone(d *date, i int) int {
 	it := p.at(i)
 	switch {
-	case !it.is(number), !it.sure && it.width() != 2:
-		return 0
-	case it.sure, p.finding, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && len(p.dates) == 1 && p.atEnd(i+1):
+	case it.sure, p.finding, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && p.atEnd(i+1):
 	default:
 		return 0
 	}
@@ -406,7 +394,7 @@ func (p *Parser) rangeOfYears(it *item) bool {
 		return false
 	}
 	d := &p.dates[n-1]
-	return d.shape == named && d.month == none && d.year != none && p.items[d.year].sure && it.value > p.items[d.year].value%100
+	return d.year != none && it.value > p.items[d.year].value%100
 }
 
 // settle shares months and years among the n dates that were read, and tells
@@ -415,22 +403,22 @@ func (p *Parser) settle(n int) bool {
 	p.dates = p.dates[:n]
 	for i := n - 2; i >= 0; i-- {
 		d, next := &p.dates[i], &p.dates[i+1]
-		if d.shape == triple || d.season != none || d.third != none && d.month == none {
+		if d.shape == triple || d.season != none {
 			continue
 		}
 		hasMonth := d.month != none || d.shape == pair
-		if d.day != none && !hasMonth && (next.month != none || next.shape != named || next.monthOf != none) {
+		if !hasMonth && (next.month != none || next.shape != named || next.monthOf != none) {
 			d.monthOf = owner(i+1, next.monthOf)
 			d.yearOf = owner(i+1, next.yearOf)
 		}
-		if hasMonth && d.year == none && !p.hasYear(d) && (p.hasYear(next) || next.yearOf != none) {
+		if !p.hasYear(d) && (p.hasYear(next) || next.yearOf != none) {
 			d.yearOf = owner(i+1, next.yearOf)
 		}
 	}
 	bare := 0 // days without a month
 	for i := range p.dates {
 		d := &p.dates[i]
-		if d.day != none && d.month == none && d.monthOf == none && d.shape == named {
+		if d.day != none && d.month == none && d.monthOf == none {
 			bare++
 		}
 		if d.third != none && d.day != none {

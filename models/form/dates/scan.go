@@ -108,17 +108,17 @@ func (p *Parser) number(i int) int {
 	switch behind := p.behindSign(); {
 	case w == 8 && !p.finding && isYear(p.Value(i+4, j)):
 		p.pieces(i, 2, 2, 4)
-	case w == 8 && !p.finding && isYear(p.Value(i, i+4)):
+	case w == 8 && !p.finding:
 		p.pieces(i, 4, 2, 2)
 	case w == 6 && behind && isYear(p.Value(i+2, j)):
 		p.pieces(i, 2, 4)
-	case w == 5 && behind && isYear(p.Value(i+1, j)):
+	case behind && isYear(p.Value(i+1, j)):
 		p.pieces(i, 1, 4)
-	case w == 6 && !p.finding && !behind:
+	case w == 6 && !p.finding:
 		p.pieces(i, 2, 2, 2)
-	case w == 4 && behind && !isYear(p.Value(i, j)) && p.Value(i, i+2) <= 12 && p.items[len(p.items)-2].width() == 2: // 21/0714
+	case w == 4 && behind && p.Value(i, i+2) <= 12 && p.items[len(p.items)-2].width() == 2: // 21/0714
 		p.pieces(i, 2, 2)
-	case w == 5 && p.finding && p.Value(i, j)/100 == 200 && p.ofMonth(): // 6 de mayo de 20015
+	case p.Value(i, j)/100 == 200 && p.ofMonth(): // 6 de mayo de 20015
 		p.push(item{start: i, end: j, kinds: number, value: 2000 + p.Value(i, j)%100, sure: true})
 	case w > 4:
 		p.push(item{start: i, end: j, kinds: number, value: -1}) // no part of a date is that long
@@ -128,10 +128,10 @@ func (p *Parser) number(i int) int {
 	return j
 }
 
-// ofMonth tells whether "mayo de" has just been read.
+// ofMonth tells whether "de" has just been read, as between a month and its year.
 func (p *Parser) ofMonth() bool {
 	n := len(p.items)
-	return n >= 2 && p.items[n-1].is(ofTime) && p.items[n-2].is(month)
+	return n > 0 && p.items[n-1].is(ofTime)
 }
 
 // behindSign tells whether a number and a sign have just been read.
@@ -149,13 +149,13 @@ func (p *Parser) pieces(i int, widths ...int) {
 
 func (p *Parser) piece(i, j int) {
 	v := p.Value(i, j)
-	p.push(item{start: i, end: j, kinds: number, value: v, sure: j-i == 4 && isYear(v)})
+	p.push(item{start: i, end: j, kinds: number, value: v, sure: isYear(v)})
 }
 
 // clockAt returns the end of a time such as 10:30, 10:30:05 or T10:30, 0 if
 // none stands there.
 func (p *Parser) clockAt(i, j int) int {
-	if j-i > 2 || p.At(j) != ':' || p.Value(i, j) > 24 {
+	if p.At(j) != ':' || p.Value(i, j) > 24 {
 		return 0
 	}
 	end := p.Digits(j + 1)
@@ -209,11 +209,11 @@ func (p *Parser) word(i int) (int, bool) {
 	} else if !p.finding || p.dayOf() {
 		it.words, it.kinds = p.misspelt(p.Text[i:end])
 	}
-	if it.kinds == 0 && end == i+1 && p.Text[i]|0x20 == 't' { // 2014-01-12T10:30
+	if end == i+1 && p.Text[i]|0x20 == 't' { // 2014-01-12T10:30
 		it.kinds = particle
 	}
 	p.push(it)
-	return p.numeral(end), it.kinds != 0 || p.finding
+	return p.numeral(end), it.kinds != 0
 }
 
 // misspelt returns what a word that is not known was meant to be, if it is
@@ -225,7 +225,7 @@ func (p *Parser) misspelt(typed []byte) (names []word, kinds kind) {
 	var buf [maxName * 2]byte
 	folded := gazetteer.Fold(buf[:0], typed)
 	names, name := misspelt(folded)
-	if p.finding && len(folded) < 7 && len(folded) == len(name) && !anagrams(folded, name) {
+	if len(folded) < 7 && len(folded) == len(name) && !anagrams(folded, name) {
 		return nil, 0
 	}
 	for _, w := range names {
@@ -255,7 +255,7 @@ func anagrams(a []byte, b string) bool {
 // and is the last item, to one item.
 func (p *Parser) numeral(end int) int {
 	it := &p.items[len(p.items)-1]
-	if !it.is(numeral) || it.wordOf(numeral, p.language).value%10 != 0 {
+	if !it.is(numeral) {
 		return end
 	}
 	for k := range compounds {

@@ -62,7 +62,7 @@ func (p *Parser) move(i int, o Order, c Context, days int) bool {
 		was := p.items[d.weekday].wordOf(weekday, p.language).value
 		p.put(d.weekday, ((was+days)%7+7)%7)
 	}
-	if d.third != none && v.month == none && d.monthOf == none {
+	if v.month == none && d.monthOf == none {
 		p.put(d.third, min((v.m2-1)/4, 2))
 	} else {
 		p.put(d.third, min((v.d2-1)/10, 2))
@@ -88,7 +88,6 @@ func (p *Parser) share(i int, d *date, v *moved) bool {
 	if d.yearOf != none {
 		own := &p.moved[d.yearOf]
 		need.year = own.year != none && own.y2 != v.y2
-		need.month = need.month || need.year && d.monthOf != none
 		if need.year && (own.month == none || own.month > own.year) { // the year stands first: there is no layout to copy
 			return false
 		}
@@ -116,9 +115,7 @@ func (p *Parser) write(dst []byte) []byte {
 		for next < len(p.dates) && p.dates[next].lastItem < k {
 			next++
 		}
-		if next < len(p.dates) && p.dates[next].lastItem == k && (p.inserted[next].month || p.inserted[next].year) {
-			dst = append(dst, p.Text[at:it.end]...)
-			at = it.end
+		if next < len(p.dates) && p.dates[next].lastItem == k {
 			dst = p.insert(dst, next)
 		}
 	}
@@ -129,7 +126,7 @@ func (p *Parser) write(dst []byte) []byte {
 // now. "l'abril" must not become "l'novembre", nor "el maig" in a Catalan note "el abril". The words in before are
 // outside of the date.
 func (p *Parser) Elides(before, was, now []byte) bool {
-	if !cut.Text(was).LetterAt(0) || !cut.Text(now).LetterAt(0) {
+	if !cut.Text(was).LetterAt(0) {
 		return true
 	}
 	text := bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("'")), []byte("’"))
@@ -236,7 +233,7 @@ func (p *Parser) padded(k int) bool {
 		return true
 	}
 	it := &p.items[k]
-	return it.width() == 2 && p.Text[it.start] == '0'
+	return p.Text[it.start] == '0'
 }
 
 // ordinalLike appends the ordinal of a day: English has one for each, Spanish
@@ -348,7 +345,7 @@ func appendLike(dst, was []byte, name string) []byte {
 		}
 		dst = utf8.AppendRune(dst, r)
 	}
-	if isASCII(was) && !isASCII(dst[start:]) && plainSpelling(was) {
+	if isASCII(was) && plainSpelling(was) {
 		var buf [maxName * 2]byte
 		return keepCase(dst[:start], append(buf[:0], dst[start:]...))
 	}
@@ -368,7 +365,7 @@ func isASCII(b []byte) bool {
 // without: sabado.
 func plainSpelling(was []byte) bool {
 	var buf [maxName * 3]byte
-	return len(was) <= maxName && accented[string(gazetteer.Fold(buf[:0], was))]
+	return accented[string(gazetteer.Fold(buf[:0], was))]
 }
 
 // keepCase appends name without its accents, in its own case.
