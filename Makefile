@@ -28,7 +28,7 @@ run: build ## mask the sample archive, show what came out, and hold it against i
 	@rm -rf out/sample out/sample.private
 	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.98
 	@echo
-	@bin/velum prove evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.95 --brief
+	@bin/velum prove evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.95
 	@echo
 	@echo "masked notes  out/sample/masked      (Parquet: open it with DuckDB, pandas, Polars, Spark)"
 	@echo "spans         out/sample/spans       (offsets and categories, no text)"

@@ -125,7 +125,7 @@ func TestTerminal(t *testing.T) {
 		{"train", 0, append([]string{"teach", "train", "--train", "train.jsonl", "--dev", "train.jsonl", "--out", "tiny.velum"}, few...)},
 		{"run beside a damaged file", 3, []string{"run", "--in", "archive", "--out", "masked"}},
 		{"tag", 0, []string{"model", "tag", "--in", "train.jsonl", "--out", "tagged.jsonl"}},
-		{"evaluate", 0, []string{"prove", "evaluate", "--gold", "train.jsonl", "--model", "primary-care", "--draws", "-1", "--brief"}},
+		{"evaluate", 0, []string{"prove", "evaluate", "--gold", "train.jsonl", "--model", "primary-care", "--draws", "-1"}},
 		{"convert", 0, []string{"teach", "convert", "--in", "train.jsonl", "--out", "train.csv"}},
 		{"synth", 0, []string{"teach", "synth", "--notes", "200", "--seed", "5", "--out", "more.jsonl"}},
 		{"embed", 0, []string{"teach", "embed", "--in", "train.jsonl", "--out", "words.velum", "--min-notes", "1", "--set", "run.workers=1"}},

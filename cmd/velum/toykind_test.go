@@ -143,7 +143,7 @@ func TestToyKind(t *testing.T) {
 	has(velum(0, "model", "list", "--models", at("models")), "toy")
 	has(velum(0, "model", "inspect", "--model", at("toy.velum")), `"kind": "toy"`, `"words"`)
 	velum(0, "model", "tag", "--model", at("toy.velum"), "--in", at("dev.jsonl"), "--out", at("tagged.jsonl"))
-	has(velum(0, "prove", "evaluate", "--gold", at("dev.jsonl"), "--model", at("models"), "--draws", "-1", "--brief"), "masking recall by entity")
+	has(velum(0, "prove", "evaluate", "--gold", at("dev.jsonl"), "--model", at("models"), "--draws", "-1"), "masking recall by entity")
 	has(velum(exit.Config, "prove", "evaluate", "--gold", at("dev.jsonl"), "--model", at("toy.velum"), "--recall", "0.9"), "tag.recall", "use a model of kind crf or svm or bilstm or ensemble or inverse")
 	velum(0, "run", "--model", at("toy.velum"), "--in", at("in"), "--out", at("out"))
 	report, err := os.ReadFile(at("out/report.json"))

@@ -235,16 +235,11 @@ func checkConfig(a *app, file string) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer(map[string]string{"file": file, "hash": hash}, "%s: no mistakes (options that shape the output: %s)\n", file, hash[:16])
+	return a.Tell(map[string]string{"file": file, "hash": hash}, "{{.file}}: no mistakes (options that shape the output: {{printf `%.16s` .hash}})\n")
 }
 
 func operators(_ context.Context, c *console.Console, _ *struct{}) error {
-	lines := mask.Describe()
-	var w console.Words
-	for _, l := range lines {
-		w.Say("%s\n    %s\n", l[0], l[1])
-	}
-	return c.Answer(lines, "%s", w)
+	return c.Tell(mask.Describe(), "{{range .}}{{index . 0}}\n    {{index . 1}}\n{{end}}")
 }
 
 type printing struct{ Reasons, Schema bool }
@@ -286,10 +281,7 @@ func proves(a *app) (any, func(*cobra.Command) error) {
 		if err != nil {
 			return err
 		}
-		if a.JSON {
-			return a.WriteJSON(&f.Leaks)
-		}
-		return f.Print(a.Out)
+		return a.Tell(&f.Leaks, proof.LeaksText)
 	}
 }
 

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -25,7 +26,7 @@ type Report struct {
 	MacroCategories Ratios          `json:"macro_categories"` // strict, mean over the categories that occur
 	Categories      []CategoryScore `json:"categories"`       // that occur, by name
 	Errors          ErrorCounts     `json:"errors"`
-	Confusion       []Confused      `json:"confusion"` // cells that are not 0, by name
+	Confusion       []Confused      `json:"confusion"` // cells that are not 0, the largest first, then by name
 
 	CleanNotes    Share    `json:"clean_notes"`          // of all notes
 	CleanNotesPHI Share    `json:"clean_notes_with_phi"` // of those with PHI
@@ -249,6 +250,7 @@ func (s *Scorer) byCategory(r *Report) {
 			}
 		}
 	}
+	slices.SortStableFunc(r.Confusion, func(a, b Confused) int { return cmp.Compare(b.Count, a.Count) })
 }
 
 // column returns the counts of all notes for a measure.

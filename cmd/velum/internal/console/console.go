@@ -40,15 +40,6 @@ type Console struct {
 // WriteJSON writes v as a line of JSON to standard output.
 func (c *Console) WriteJSON(v any) error { return json.NewEncoder(c.Out).Encode(v) }
 
-// Answer prints the result of a verb: v as JSON with --json, the formatted text otherwise.
-func (c *Console) Answer(v any, format string, args ...any) error {
-	if c.JSON {
-		return c.WriteJSON(v)
-	}
-	_, err := c.Printf(format, args...)
-	return err
-}
-
 // terminal reports whether w is a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
@@ -108,12 +99,6 @@ func printable(args []any) []any {
 	}
 	return args
 }
-
-// Words are the lines of an answer for people. A verb gathers them with Say and gives them to Answer.
-type Words []byte
-
-// Say adds to them as Printf prints.
-func (w *Words) Say(format string, args ...any) { *w = fmt.Appendf(*w, format, printable(args)...) }
 
 // StartLog creates the logger on stderr: JSON lines with --json, text otherwise; warnings only with --quiet.
 func (c *Console) StartLog() {

@@ -65,17 +65,6 @@ func TestNoTerminal(t *testing.T) {
 	}
 }
 
-// TestAnswer: JSON for machines and words for people.
-func TestAnswer(t *testing.T) {
-	for json, want := range map[bool]string{false: "two\n", true: "{\"n\":2}\n"} {
-		var out strings.Builder
-		c := &Console{Out: &out, JSON: json}
-		if err := c.Answer(map[string]int{"n": 2}, "%s\n", "two"); err != nil || out.String() != want {
-			t.Errorf("JSON %v: %q, %v", json, out.String(), err)
-		}
-	}
-}
-
 // TestTable: two columns in, two between, the last one wrapped below itself; names of columns that take more than half of the width put
 // the rest of a row below.
 func TestTable(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/cmd/velum/internal/proof"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -184,25 +185,24 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 // said prints where the dossier is, and how many of its questions are answered.
 func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidence) error {
 	facts := r.Facts()
-	answered, asked, clauses := len(r.Answered(facts)), len(facts), len(r.Met())
-	name := filepath.Join(s.private, audit.EvidenceDir, e.ID()+".html")
-	var w console.Words
-	if o.Facts != "" {
-		w.Say("facts of the house: %s\n", o.Facts)
-	}
-	w.Say("%s\n%d of %d facts answered, %d of %d clauses; SHA-256 of the record %s\n", name, answered, asked, clauses, len(r.Clauses), e.Record)
-	return c.Answer(struct {
+	return c.Tell(struct {
 		Kind     string `json:"message_type"`
 		ID       string `json:"id"`
 		Page     string `json:"page"`
+		House    string `json:"facts_of_the_house,omitempty"`
 		Record   string `json:"record_sha256"`
 		Answered int    `json:"answered"`
 		Asked    int    `json:"asked"`
 		Clauses  int    `json:"clauses_answered"`
 		Of       int    `json:"clauses"`
 		By       string `json:"signed_by,omitempty"`
-	}{"evidence", e.ID(), name, e.Record, answered, asked, clauses, len(r.Clauses), e.By}, "%s", w)
+	}{"evidence", e.ID(), s.name(e, ".html"), o.Facts, e.Record, len(r.Answered(facts)), len(facts), len(r.Met()), len(r.Clauses), e.By}, saidText)
 }
+
+const saidText = `{{with .facts_of_the_house}}facts of the house: {{.}}
+{{end}}{{.page}}
+{{.answered}} of {{.asked}} facts answered, {{.clauses_answered}} of {{.clauses}} clauses; SHA-256 of the record {{.record_sha256}}
+`
 
 // source is an output with all data for a dossier.
 type source struct {
@@ -247,7 +247,7 @@ func open(ctx context.Context, o *Options) (*source, error) {
 	if s.report, err = durable.ReadFile(durable.OS, filepath.Join(s.private, "report.json")); err != nil {
 		return nil, noOutput(s.private, err)
 	}
-	if s.audit, err = verified(s.log, ""); err != nil {
+	if s.audit, err = proof.Verified(s.log, ""); err != nil {
 		return nil, err
 	}
 	s.output = Output{Public: sum(files[0]), Private: sum(files[1]), Masked: audit.OutputDigest(m), Head: s.audit.Head}
@@ -259,19 +259,6 @@ func noOutput(dir string, err error) error {
 		return exit.Misconfiguredf("name the folder that a run wrote, with its private tree beside it", "%s has no output of a run that was committed", dir)
 	}
 	return err
-}
-
-// verified verifies the hash chain of a log, which must contain the given head.
-func verified(name, head string) (*audit.Report, error) {
-	f, err := audit.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Misconfiguredf("keep the log in the private tree: no --audit-log", "%s is not there: the output has no audit log", name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, err := audit.Verify(f, head)
-	return r, errors.Join(err, f.Close())
 }
 
 // sum is the SHA-256 of data.

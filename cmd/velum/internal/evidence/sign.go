@@ -17,6 +17,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/proof"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -182,7 +183,7 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 	}
 	st, signed := s.signature(e, o)
 	all := []check{{"record and page", true, s.files(e, r, st, o.Build.Version)}, signed, {"audit log", true, nil}, {"output", true, s.wrong}, {"dossier and output", true, s.stale(r)}}
-	v, err := verified(s.log, r.Output.Head)
+	v, err := proof.Verified(s.log, r.Output.Head)
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 	if r.Velum != o.Build.Version {
 		all[0].Said = append(all[0].Said, "made by velum "+r.Velum+": the page was compared with the log, and not made again by this version")
 	}
-	if err := s.print(c, e, all); err != nil {
+	if err := c.Tell(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all, "unsigned": e.Statement == ""}, checksText); err != nil {
 		return err
 	}
 	switch {
@@ -215,23 +216,11 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 	return nil
 }
 
-func (s *source) print(c *console.Console, e *audit.Evidence, all []check) error {
-	var w console.Words
-	for _, k := range all {
-		state := "sound"
-		switch {
-		case !k.Sound:
-			state = "NOT SOUND"
-		case k.What == "signature" && e.Statement == "":
-			state = "none"
-		}
-		w.Say("%s: %s\n", k.What, state)
-		for _, x := range k.Said {
-			w.Say("  %s\n", x)
-		}
-	}
-	return c.Answer(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all}, "%sdossier %s\n", w, e.ID())
-}
+// checksText is a template of what verify prints.
+const checksText = `{{range .checks}}{{.what}}: {{if not .sound}}NOT SOUND{{else if and (eq .what "signature") $.unsigned}}none{{else}}sound{{end}}
+{{range .said}}  {{.}}
+{{end}}{{end}}dossier {{.id}}
+`
 
 // signature checks whether the dossier is signed, by whom, and whether the signature is valid.
 func (s *source) signature(e *audit.Evidence, o *Options) (*Statement, check) {

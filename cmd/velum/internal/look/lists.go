@@ -173,9 +173,10 @@ func (b *building) save() error {
 	if err := durable.WriteFile(nil, b.flags.Out, file.Bytes()); err != nil {
 		return err
 	}
-	return b.Answer(map[string]any{
+	return b.Tell(map[string]any{
 		"message_type": "gazetteer", "file": b.flags.Out, "bytes": file.Len(), "rows": b.rows, "bad": b.bad, "header": table.Header(),
-	}, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
+	}, `{{.file}}: {{times 1e-6 .bytes | figure "%.1f"}} MB, {{.header.entries}} entries from {{.rows}} rows, {{.bad}} rows left out
+`)
 }
 
 // List prints statistics of a file of compiled lists, or its entries for some words.
@@ -196,22 +197,14 @@ func List(_ context.Context, c *console.Console, f *ListOptions) error {
 }
 
 func showStats(c *console.Console, path string, t *gazetteer.Table) error {
-	h := t.Header()
-	var w console.Words
-	w.Say("%s: %d entries, fingerprint %x\n", path, h.Entries, h.Print)
-	for _, name := range gazetteer.ClassNames() {
-		if sum, ok := h.Classes[name]; ok {
-			w.Say("  %-16s %8d forms, counts add up to %d\n", name, sum.Forms, sum.Count)
-		}
-	}
-	if h.Words != nil {
-		w.Say("  %-16s %8d forms, counts add up to %d\n", "common words", h.Words.Forms, h.Words.Count)
-	}
-	for _, s := range h.Sources {
-		w.Say("  from %s: %d rows, %d left out, sha256 %.12s\n", s.File, s.Rows, s.Bad, s.SHA256)
-	}
-	return c.Answer(map[string]any{"message_type": "gazetteer", "file": path, "header": h}, "%s", w)
+	return c.Tell(map[string]any{"message_type": "gazetteer", "file": path, "header": t.Header(), "fingerprint": fmt.Sprintf("%x", t.Header().Print)}, statsText)
 }
+
+const statsText = `{{with .header}}{{$.file}}: {{.entries}} entries, fingerprint {{$.fingerprint}}
+{{range $name, $sum := .classes}}  {{printf "%-16s %8d" $name .forms}} forms, counts add up to {{.count}}
+{{end}}{{with .words}}  {{printf "%-16s %8d" "common words" .forms}} forms, counts add up to {{.count}}
+{{end}}{{range .sources}}  from {{.file}}: {{.rows}} rows, {{or .bad 0}} left out, sha256 {{printf "%.12s" .sha256}}
+{{end}}{{end}}`
 
 // foundClass is the entry of a word as one class of a table.
 type foundClass struct {
@@ -234,19 +227,11 @@ func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 		}
 		classes = append(classes, found)
 	}
-	var w console.Words
+	shown := map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes}
 	if !known {
-		w.Say("%s: in no list\n", word)
+		return c.Tell(shown, "{{.word}}: in no list\n")
 	}
-	for _, x := range classes {
-		against := "no common word"
-		switch {
-		case x.Relative == 0:
-			against = "count not known"
-		case x.Ratio > 0:
-			against = fmt.Sprintf("%.3g times as frequent as the common word", x.Ratio)
-		}
-		w.Say("%s: %s, %d (%.3g of all), %s\n", word, x.Class, x.Count, x.Relative, against)
-	}
-	return c.Answer(map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes}, "%s", w)
+	return c.Tell(shown, `{{range .classes}}{{$.word}}: {{.class}}, {{.count}} ({{figure "%.3g" .relative}} of all), {{if eq (figure "%g" .relative) "0" -}}
+count not known{{else if .ratio}}{{figure "%.3g" .ratio}} times as frequent as the common word{{else}}no common word{{end}}
+{{end}}`)
 }

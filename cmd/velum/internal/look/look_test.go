@@ -314,22 +314,22 @@ func TestSetState(t *testing.T) {
 	}
 }
 
-// TestModelsRow has the labels of a line: four, or three and how many more.
-func TestModelsRow(t *testing.T) {
-	for _, c := range []struct {
-		m    modelInfo
-		want string
-	}{
-		{modelInfo{Name: "a", Kind: "crf", Bytes: 1_500_000, SHA256: "0123456789abcdef", Embedded: true, Categories: []string{"A", "B", "C", "D"}}, "a\tcrf\t1.5\t-\t-\t0123456789ab\tembedded\tA B C D\n"},
-		{modelInfo{Name: "a", Kind: "crf", State: "in use", Categories: []string{"A", "B", "C", "D", "E"}, Scores: map[string]float64{"span_f1": 0.5}}, "a\tcrf\t0.0\t0.500\t-\t\tin use\tA B C and 2 more\n"},
-		{modelInfo{Name: "a", Damage: "x", Embedded: true}, "a\t?\t0.0\t-\t-\t\tdamaged\t\n"},
-		{modelInfo{Name: "a"}, "a\t?\t0.0\t-\t-\t\t-\t\n"},
-	} {
-		var b strings.Builder
-		c.m.row(&b)
-		if b.String() != c.want {
-			t.Errorf("%q, want %q", b.String(), c.want)
-		}
+// TestModelsText has the labels of a line: four, or three and how many more.
+func TestModelsText(t *testing.T) {
+	var b bytes.Buffer
+	err := (&console.Console{Out: &b}).Tell(map[string]any{"models": []modelInfo{
+		{Name: "a", Kind: "crf", Bytes: 1_500_000, SHA256: "0123456789abcdef", Embedded: true, Categories: []string{"A", "B", "C", "D"}},
+		{Name: "bb", Kind: "crf", State: "in use", Categories: []string{"A", "B", "C", "D", "E"}, Scores: map[string]float64{"span_f1": 0.5}},
+		{Name: "c", Damage: "x", Embedded: true},
+		{Name: "d"},
+	}}, modelsText)
+	if want := `MODEL  KIND  MB   SPAN F1  MASKING RECALL  SHA-256       STATE     LABELS
+a      crf   1.5  -        -               0123456789ab  embedded  A B C D
+bb     crf   0.0  0.500    -                             in use    A B C and 2 more
+c      ?     0.0  -        -                             damaged   
+d      ?     0.0  -        -                             -         
+`; err != nil || b.String() != want {
+		t.Errorf("%s%v, want\n%s", &b, err, want)
 	}
 	if m := describeModel([]byte("no model")); m.Damage == "" || m.Bytes != 8 {
 		t.Errorf("%+v", m)

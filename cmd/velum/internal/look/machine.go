@@ -29,9 +29,6 @@ const (
 	failed  = "failed"
 )
 
-// stateColors are ANSI colours: green, yellow, red.
-var stateColors = map[string]int{fine: 32, warning: 33, failed: 31}
-
 // checkups lists the checks of the machine, in order. dir is where output would go.
 var checkups = []func(dir string) finding{
 	checkCPU, checkMemory, checkSpace, checkSync, checkHardening,
@@ -46,7 +43,7 @@ func Machine(_ context.Context, c *console.Console, o *MachineOptions) error {
 	for _, check := range checkups {
 		all = append(all, check(o.Path))
 	}
-	if err := printFindings(c, all); err != nil {
+	if err := c.Tell(all, findingsText); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.State == failed }) {
@@ -55,18 +52,9 @@ func Machine(_ context.Context, c *console.Console, o *MachineOptions) error {
 	return nil
 }
 
-func printFindings(c *console.Console, all []finding) error {
-	var w console.Words
-	for _, f := range all {
-		line := fmt.Sprintf("%-10s %s", f.What, f.Detail)
-		if f.Remedy != "" {
-			line += "; " + f.Remedy
-		}
-		state := c.Paint(c.Out, stateColors[f.State], fmt.Sprintf("%-8s", f.State))
-		w.Say("%s %s\n", []byte(state), exit.OneLine(line))
-	}
-	return c.Answer(all, "%s", w)
-}
+const findingsText = `{{range .}}{{$color := 32}}{{if eq .state "warning"}}{{$color = 33}}{{else if eq .state "failed"}}{{$color = 31}}{{end -}}
+{{paint $color (printf "%-8s" .state)}} {{printf "%-10s" .what}} {{.detail}}{{with .remedy}}; {{.}}{{end}}
+{{end}}`
 
 // checkCPU tells whether the fast kernels can be used. They give the same
 // result either way.

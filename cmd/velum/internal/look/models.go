@@ -4,18 +4,14 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -100,7 +96,7 @@ func promotedTo(c *console.Console, dir, event, sum string) error {
 	if err != nil {
 		return fmt.Errorf("model %.12s is in use, but the audit log does not say so: %w", sum, err)
 	}
-	return c.Answer(map[string]string{"message_type": event, "models": dir, "model_sha256": sum}, "%s: model %.12s is in use\n", dir, sum)
+	return c.Tell(map[string]string{"message_type": event, "models": dir, "model_sha256": sum}, "{{.models}}: model {{printf `%.12s` .model_sha256}} is in use\n")
 }
 
 // modelInfo is the line of a model in the list.
@@ -145,7 +141,7 @@ func Models(_ context.Context, c *console.Console, o *ModelsOptions) error {
 	if err != nil {
 		return err
 	}
-	return printModels(c, all)
+	return c.Tell(map[string]any{"message_type": "models", "models": all}, modelsText)
 }
 
 // listModels describes the embedded models and those of a folder.
@@ -210,36 +206,8 @@ func (m *modelInfo) setState(name string, history []promote.Promotion) {
 	}
 }
 
-func printModels(c *console.Console, all []modelInfo) error {
-	if c.JSON {
-		return c.WriteJSON(map[string]any{"message_type": "models", "models": all})
-	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MODEL\tKIND\tMB\tSPAN F1\tMASKING RECALL\tSHA-256\tSTATE\tLABELS")
-	for _, m := range all {
-		m.row(w)
-	}
-	return w.Flush()
-}
-
-func (m *modelInfo) row(w io.Writer) {
-	score := func(name string) string {
-		if s, ok := m.Scores[name]; ok {
-			return fmt.Sprintf("%.3f", s)
-		}
-		return "-"
-	}
-	state := cmp.Or(m.State, "-")
-	if m.Embedded {
-		state = "embedded"
-	}
-	if m.Damage != "" {
-		state = "damaged"
-	}
-	labels := slices.Clone(m.Categories)
-	if len(labels) > 4 {
-		labels = append(labels[:3], fmt.Sprintf("and %d more", len(m.Categories)-3))
-	}
-	fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%s\t%.12s\t%s\t%s\n", exit.Printable(m.Name), cmp.Or(m.Kind, "?"), float64(m.Bytes)/1e6,
-		score("span_f1"), score(gateScore), m.SHA256, state, strings.Join(labels, " "))
-}
+const modelsText = `MODEL	KIND	MB	SPAN F1	MASKING RECALL	SHA-256	STATE	LABELS
+{{range .models}}{{.name}}	{{or .kind "?"}}	{{times 1e-6 .bytes | figure "%.1f"}}	{{with .scores}}{{template "score" .span_f1}}	{{template "score" .masked_entities_recall}}{{else}}-	-{{end}}	{{printf "%.12s" .sha256}}	{{template "state" .}}	{{template "labels" .categories}}
+{{end}}{{define "state"}}{{if .damage}}damaged{{else if .embedded}}embedded{{else}}{{or .state "-"}}{{end}}{{end -}}
+{{define "labels"}}{{with .}}{{$few := .}}{{if gt (len .) 4}}{{$few = slice . 0 3}}{{end}}{{range $i, $name := $few}}{{if $i}} {{end}}{{.}}{{end}}{{if gt (len .) 4}} and {{len (slice . 3)}} more{{end}}{{end}}{{end -}}
+{{define "score"}}{{if .}}{{figure "%.3f" .}}{{else}}-{{end}}{{end}}`

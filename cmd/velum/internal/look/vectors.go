@@ -32,20 +32,31 @@ func inspectVectors(c *console.Console, f *embed.File, word string, n int) error
 	if word != "" {
 		return printNeighbours(c, f, word, n)
 	}
-	return c.Answer(map[string]any{"message_type": "embedding", "header": f.Header()}, "%s", DescribeVectors(f))
+	return c.Tell(map[string]any{"message_type": "embedding", "header": f.Header(), "clusters": SizesOf(f)}, VectorsText)
 }
 
-// DescribeVectors is what a file of vectors says of itself.
-func DescribeVectors(f *embed.File) (w console.Words) {
-	h := f.Header()
-	w.Say("%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",
-		h.Words, h.Dim, h.Method, h.Normalization, h.Notes, h.Tokens, 100*float64(h.Known)/float64(max(h.Tokens, 1)))
-	for _, k := range h.Clusters {
-		median, largest, empty := f.Sizes(k)
-		w.Say("  %5d clusters: %.1f words on average, median %d, largest %d, %d empty\n", k, float64(h.Words)/float64(k), median, largest, empty)
-	}
-	return w
+// sizes says how many words the clusters of a number hold.
+type sizes struct {
+	Clusters int     `json:"clusters"`
+	Mean     float64 `json:"mean"`
+	Median   int     `json:"median"`
+	Largest  int     `json:"largest"`
+	Empty    int     `json:"empty"`
 }
+
+// SizesOf returns the sizes of the clusters of a file of vectors, for each number of clusters.
+func SizesOf(f *embed.File) (all []sizes) {
+	for _, k := range f.Header().Clusters {
+		median, largest, empty := f.Sizes(k)
+		all = append(all, sizes{k, float64(f.Header().Words) / float64(k), median, largest, empty})
+	}
+	return all
+}
+
+// VectorsText is a template of console.Tell for the header of a file of vectors, and the sizes of its clusters.
+const VectorsText = `{{with .header}}{{.words}} words in {{.dimensions}} numbers each, {{.method}}, {{.normalization}}, from {{.notes}} notes with {{.tokens}} tokens ({{.known_tokens}} of them known)
+{{end}}{{range .clusters}}  {{printf "%5d" .clusters}} clusters: {{figure "%.1f" .mean}} words on average, median {{.median}}, largest {{.largest}}, {{.empty}} empty
+{{end}}`
 
 // neighbourJSON is a word near another.
 type neighbourJSON struct {
@@ -64,20 +75,20 @@ func printNeighbours(c *console.Console, f *embed.File, word string, n int) erro
 		w := f.Word(x.Word)
 		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
 	}
-	var w console.Words
-	of := f.Word(i)
-	w.Say("%s: %d times in %d notes\n", of.Form, of.Count, of.Notes)
+	var clusters []map[string]any
 	for _, k := range f.Header().Clusters {
 		cluster, _ := f.Cluster(i, k)
 		words, size := f.Members(cluster, k, 8)
-		w.Say("  cluster %d of %d, %d words:", cluster, k, size)
+		var forms []string
 		for _, m := range words {
-			w.Say(" %s", f.Word(m).Form)
+			forms = append(forms, f.Word(m).Form)
 		}
-		w.Say("\n")
+		clusters = append(clusters, map[string]any{"cluster": cluster, "of": k, "words": size, "first": forms})
 	}
-	for _, x := range near {
-		w.Say("%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count)
-	}
-	return c.Answer(map[string]any{"message_type": "neighbours", "word": word, "neighbours": near}, "%s", w)
+	of := f.Word(i)
+	return c.Tell(map[string]any{"message_type": "neighbours", "word": word, "count": of.Count, "notes": of.Notes, "clusters": clusters, "neighbours": near},
+		`{{.word}}: {{.count}} times in {{.notes}} notes
+{{range .clusters}}  cluster {{.cluster}} of {{.of}}, {{.words}} words:{{range .first}} {{.}}{{end}}
+{{end}}{{range .neighbours}}{{figure "%.3f" .cosine}}  {{printf "%-24s %9d" .form .count}}
+{{end}}`)
 }

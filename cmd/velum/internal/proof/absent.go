@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/big"
 	"path/filepath"
@@ -44,7 +43,7 @@ func Absent(ctx context.Context, c *console.Console, load func() (*option.Config
 	if a.Nobodys > 0 {
 		return exit.Errorf(exit.Integrity, "run it again with --exclude", "%d notes without a patient's id are in the output: nobody knows whether they are of people who object", a.Nobodys)
 	}
-	if err := a.print(c); err != nil || cfg.People.Unmatched != "refuse" {
+	if err := c.Tell(a, absences); err != nil || cfg.People.Unmatched != "refuse" {
 		return err
 	}
 	if len(a.Unmatched) > 0 {
@@ -63,7 +62,7 @@ func search(ctx context.Context, load func() (*option.Config, error), o *Options
 		return nil, nil, err
 	}
 	private := cmp.Or(o.Private, commit.PrivateDir(o.Path))
-	a := &absence{dir: o.Path, private: private}
+	a := &absence{Kind: "absent", Dir: o.Path, private: private}
 	if a.remembered, err = audit.ReadForgotten(nil, private); err != nil {
 		return nil, nil, err
 	}
@@ -87,13 +86,13 @@ func Masked(ctx context.Context, load func() (*option.Config, error), o *Options
 // absence is one search for objectors' notes, and its findings.
 type absence struct {
 	Kind      string   `json:"message_type"`
+	Dir       string   `json:"dir"`
 	Notes     int64    `json:"notes"`     // of people who object
 	Masked    int64    `json:"masked"`    // of these
 	Nobodys   int64    `json:"nobodys"`   // masked notes without a patient's id
 	Unmatched []int64  `json:"unmatched"` // rows of the list that are nobody's
 	Near      []nearID `json:"near"`      // masked notes with ids that are near
 
-	dir        string
 	private    string
 	remembered *audit.Forgotten
 	others     map[string]bool // ids of people.others, letters and digits
@@ -138,18 +137,11 @@ type unitRows struct {
 	near             map[int64]nearID
 }
 
-func (a *absence) print(c *console.Console) error {
-	a.Kind = "absent"
-	var w console.Words
-	w.Say("%s: %d notes of people who object, none of them masked\n", a.dir, a.Notes)
-	if len(a.Unmatched) > 0 {
-		w.Say("rows of the list that are no patient's of this archive: %s\n", strings.Trim(fmt.Sprint(a.Unmatched), "[]"))
-	}
-	for _, n := range a.Near {
-		w.Say("row %d of the list is near the id of a masked note (%s): row %d of %s\n", n.Row, n.Why, n.At, n.Input)
-	}
-	return c.Answer(a, "%s", w)
-}
+// absences is an absence for people.
+const absences = `{{.dir}}: {{.notes}} notes of people who object, none of them masked
+{{with .unmatched}}rows of the list that are no patient's of this archive:{{range .}} {{.}}{{end}}
+{{end}}{{range .near}}row {{.row}} of the list is near the id of a masked note ({{.why}}): row {{.at}} of {{.input}}
+{{end}}`
 
 // look reads the list, the archive and the masked parts.
 func (a *absence) look(ctx context.Context, c *option.Config, in []string, private string) error {
@@ -280,7 +272,7 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 		return nil, nil
 	}
 	if name := r.Parts[at].Path; a.part != name {
-		root := a.dir
+		root := a.Dir
 		if r.Parts[at].Private {
 			root = a.private
 		}

@@ -85,7 +85,7 @@ func Diff(ctx context.Context, c *console.Console, o *DiffOptions) error {
 	if d.d.Notes == 0 {
 		return exit.Errorf(exit.Nothing, "name two outputs of the same archive, made with the same read.unit_notes", "%s and %s have no note in common", o.Before, o.After)
 	}
-	return d.d.print(c)
+	return c.Tell(d.d, differences)
 }
 
 // listed writes the places to a file while do compares.
@@ -391,19 +391,14 @@ func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 	return string(n.masked[from:to]), true
 }
 
-// print writes the counts.
-func (d *difference) print(c *console.Console) error {
-	var w console.Words
-	w.Say("notes that both have  %d\n  without a difference %d\n  held back now        %d\n  released now         %d\n", d.Notes, d.Same, d.Held, d.Released)
-	if d.Only != [2]int64{} {
-		w.Say("notes of one alone    %d before, %d after\n", d.Only[0], d.Only[1])
-	}
-	if len(d.By) > 0 {
-		w.Say("\n%-34s %10s %12s %14s %17s\n", "places by category", "hidden now", "readable now", "other category", "other replacement")
-	}
-	for _, category := range slices.Sorted(maps.Keys(d.By)) {
-		n := d.By[category]
-		w.Say("%-34s %10d %12d %14d %17d\n", category, n.Hidden, n.Readable, n.Category, n.Replaced)
-	}
-	return c.Answer(d, "%s", w)
-}
+// differences is the difference for people.
+const differences = `notes that both have  {{.notes}}
+  without a difference {{.same}}
+  held back now        {{.held_back_now}}
+  released now         {{.released_now}}
+{{$before := index .notes_of_one_alone 0}}{{$after := index .notes_of_one_alone 1}}{{if or $before $after -}}
+notes of one alone    {{$before}} before, {{$after}} after
+{{end}}{{with .by_category}}
+{{printf "%-34s %10s %12s %14s %17s" "places by category" "hidden now" "readable now" "other category" "other replacement"}}
+{{range $category, $n := .}}{{printf "%-34s %10d %12d %14d %17d" $category .hidden_now .readable_now .other_category .other_replacement}}
+{{end}}{{end}}`

@@ -3,8 +3,6 @@ package proof
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -128,49 +126,20 @@ func untouched(private string, sample *commit.PartRecord, m *commit.Manifest, re
 	return notes, nil
 }
 
-// Print writes the proof in sentences.
-func (l *Leaks) Print(w io.Writer) error {
-	var err error
-	line := func(format string, args ...any) {
-		if err == nil {
-			_, err = fmt.Fprintf(w, format+"\n", args...)
-		}
-	}
-	if l.Rate > 0 {
-		line("to prove fewer than %s at %.4g %% confidence: read %d notes and find no leak", oneIn(l.Rate), 100*l.Confidence, l.Read)
-	} else {
-		line("%d notes read, %d with a leak (%.4g %%)", l.Read, l.Leaks, 100*l.Observed)
-		for i, s := range l.Strata {
-			if len(l.Strata) > 1 {
-				line("  stratum %d, the least sure first: %d of %d notes read, %d with a leak", i+1, s.Read, s.Notes, s.Leaks)
-			}
-		}
-	}
-	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*l.Confidence, 100*l.Upper, oneIn(l.Upper))
-	if l.By != "" {
-		line("read by %s", l.By)
-	}
-	if l.Others > 0 {
-		line("other readings of this output are recorded (%d): the worst stands, until somebody decides with velum prove adjudicate", l.Others)
-	}
-	if l.Kappa != nil {
-		line("agreement of the two readers: kappa %.2f", *l.Kappa)
-	}
-	if l.Notes > 0 {
-		line("of %d notes: at most %d", l.Notes, l.Left)
-	}
-	how := "binomial bound, Clopper and Pearson"
-	if len(l.Strata) > 0 {
-		how = "bound for notes drawn without replacement, whatever the confidences are worth"
-	}
-	line("(exact %s, one-sided; for a random sample and a reader who sees every leak)", how)
-	return err
-}
-
-// oneIn says a rate as people do.
-func oneIn(rate float64) string {
-	if rate >= 0.5 {
-		return fmt.Sprintf("%.3g in 10 notes", 10*rate)
-	}
-	return fmt.Sprintf("1 note in %.0f", math.Floor(1/rate))
-}
+// LeaksText is a template of console.Tell for Leaks.
+const LeaksText = `{{if .rate -}}
+to prove fewer than {{rate .rate}} at {{times 100 .confidence | figure "%.4g"}} % confidence: read {{.read}} notes and find no leak
+{{else -}}
+{{.read}} notes read, {{.leaks}} with a leak ({{times 100 .observed_rate | figure "%.4g"}} %)
+{{with .strata}}{{if gt (len .) 1}}{{range $i, $s := .}}  stratum {{next $i}}, the least sure first: {{.read}} of {{.notes}} notes read, {{.leaks}} with a leak
+{{end}}{{end}}{{end}}{{end -}}
+at {{times 100 .confidence | figure "%.4g"}} % confidence at most {{times 100 .upper_rate | figure "%.4g"}} % of all notes leak: {{rate .upper_rate}}
+{{with .by}}read by {{.}}
+{{end}}{{with .other_readings -}}
+other readings of this output are recorded ({{.}}): the worst stands, until somebody decides with velum prove adjudicate
+{{end}}{{if ne (print .kappa) "<nil>"}}agreement of the two readers: kappa {{figure "%.2f" .kappa}}
+{{end}}{{with .notes}}of {{.}} notes: at most {{or $.notes_left_at_most 0}}
+{{end}}(exact {{if .strata -}}
+bound for notes drawn without replacement, whatever the confidences are worth
+{{- else}}binomial bound, Clopper and Pearson{{end}}, one-sided; for a random sample and a reader who sees every leak)
+`

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
@@ -67,7 +68,7 @@ func TestProofText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := p.Print(&b); err != nil {
+	if err := (&console.Console{Out: &b}).Tell(p, LeaksText); err != nil {
 		t.Fatal(err)
 	}
 	const want = `3000 notes read, 0 with a leak (0 %)

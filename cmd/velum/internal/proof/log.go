@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -28,12 +27,13 @@ func logOf(path string) string {
 	return inside
 }
 
-func verifyLog(name, head string) (*audit.Report, error) {
+// Verified verifies the hash chain of a log, which must contain the line with the hash head; "": any.
+func Verified(name, head string) (*audit.Report, error) {
 	f, err := audit.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, exit.Misconfigured(err, "name an audit log, or the tree of a run that keeps it there (no --audit-log)")
+	}
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, exit.Misconfigured(err, "name an audit log, or the tree of a run")
-		}
 		return nil, err
 	}
 	r, err := audit.Verify(f, head)
@@ -49,11 +49,11 @@ type LogOptions struct {
 
 // Log verifies the hash chain of an audit log and prints the findings.
 func Log(_ context.Context, c *console.Console, o *LogOptions) error {
-	r, err := verifyLog(logOf(o.File), o.Head)
+	r, err := Verified(logOf(o.File), o.Head)
 	if err != nil {
 		return err
 	}
-	if err := printLog(c, r); err != nil {
+	if err := c.Tell(checkedLog{"audit", r}, logText); err != nil {
 		return err
 	}
 	if len(r.Findings) > 0 {
@@ -62,17 +62,13 @@ func Log(_ context.Context, c *console.Console, o *LogOptions) error {
 	return nil
 }
 
-func printLog(c *console.Console, r *audit.Report) error {
-	var w console.Words
-	for _, f := range r.Findings {
-		w.Say("%v\n", f)
-	}
-	for _, line := range r.Recovered {
-		w.Say("line %d: recovered: records that a run was killed while it wrote the line before\n", line)
-	}
-	w.Say("%d lines; head %s\n", r.Lines, cmp.Or(r.Head, "none"))
-	return c.Answer(struct {
-		Kind string `json:"message_type"`
-		*audit.Report
-	}{"audit", r}, "%s", w)
+// checkedLog is the verification of a log, as it is printed.
+type checkedLog struct {
+	Kind string `json:"message_type"`
+	*audit.Report
 }
+
+const logText = `{{range .findings}}line {{.line}}: {{.kind}}: {{.cause}}
+{{end}}{{range .recovered}}line {{.}}: recovered: records that a run was killed while it wrote the line before
+{{end}}{{.lines}} lines; head {{or .head "none"}}
+`

@@ -53,15 +53,10 @@ func TestSolve(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for rate, want := range map[float64]string{.5: "5 in 10 notes", .75: "7.5 in 10 notes", .4: "1 note in 2", .3: "1 note in 3", .0101: "1 note in 99"} {
-		if got := oneIn(rate); got != want {
-			t.Errorf("%v: %s, want %s", rate, got, want)
-		}
-	}
 	kappa := .5
 	var b bytes.Buffer
 	full := Leaks{Read: 30, Leaks: 3, Confidence: .95, Observed: .1, Upper: .25, Notes: 100, Left: 25, By: "Ada", Others: 2, Kappa: &kappa, Strata: []audit.Stratum{{Notes: 40, Read: 20, Leaks: 3}, {Notes: 60, Read: 10}}}
-	if err := full.Print(&b); err != nil || b.String() != `30 notes read, 3 with a leak (10 %)
+	if err := (&console.Console{Out: &b}).Tell(full, LeaksText); err != nil || b.String() != `30 notes read, 3 with a leak (10 %)
   stratum 1, the least sure first: 20 of 40 notes read, 3 with a leak
   stratum 2, the least sure first: 10 of 60 notes read, 0 with a leak
 at 95 % confidence at most 25 % of all notes leak: 1 note in 4
@@ -75,10 +70,10 @@ of 100 notes: at most 25
 	}
 	b.Reset()
 	wanted := Leaks{Rate: .001, Confidence: .95, Read: 2995, Upper: .001}
-	if err := wanted.Print(&b); err != nil || !strings.HasPrefix(b.String(), "to prove fewer than 1 note in 1000 at 95 % confidence: read 2995 notes and find no leak\nat 95 % confidence at most 0.1 % of all notes leak: 1 note in 1000\n(exact binomial bound") {
+	if err := (&console.Console{Out: &b}).Tell(wanted, LeaksText); err != nil || !strings.HasPrefix(b.String(), "to prove fewer than 1 note in 1000 at 95 % confidence: read 2995 notes and find no leak\nat 95 % confidence at most 0.1 % of all notes leak: 1 note in 1000\n(exact binomial bound") {
 		t.Errorf("%s, %v", &b, err)
 	}
-	if err := wanted.Print(broken{}); !errors.Is(err, os.ErrClosed) {
+	if err := (&console.Console{Out: broken{}}).Tell(wanted, LeaksText); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
 	}
 }

@@ -24,19 +24,17 @@ type reading struct {
 	Judged string  `json:"set_aside_by,omitempty"`
 }
 
+const readingText = `line {{.line}}, {{.time}}, output {{printf "%.12s" .output}}: {{.read}} notes read by {{.by}}, {{.leaks}} with a leak, at most {{times 100 .upper | figure "%.4g"}} %{{if .signed}}, signed{{end}}{{with .set_aside_by}}, set aside by {{.}}{{end}}
+`
+
 // readings prints the readings that a log has.
 func readings(c *console.Console, all []audit.Recorded) (err error) {
 	for _, r := range all {
 		x := reading{r.Line, r.Time.Format("2006-01-02 15:04"), r.Output, r.Read, r.Leaks, r.Upper(), r.By, r.Signed != "", ""}
-		note := ""
-		if x.Signed {
-			note = ", signed"
-		}
 		if r.Judged != nil {
 			x.Judged = r.Judged.By
-			note += ", set aside by " + r.Judged.By
 		}
-		if err = c.Answer(x, "line %d, %s, output %.12s: %d notes read by %s, %d with a leak, at most %.4g %%%s\n", x.Line, x.Time, x.Output, x.Read, x.By, x.Leaks, 100*x.Upper, note); err != nil {
+		if err = c.Tell(x, readingText); err != nil {
 			return err
 		}
 	}

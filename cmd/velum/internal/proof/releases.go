@@ -1,10 +1,7 @@
 package proof
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -13,7 +10,7 @@ import (
 
 // Ledger returns the releases in a ledger. It is an error if the hash chain of the log is broken.
 func Ledger(name string) ([]audit.Release, error) {
-	verified, err := verifyLog(name, "")
+	verified, err := Verified(name, "")
 	if err != nil {
 		return nil, err
 	}
@@ -29,30 +26,32 @@ func Releases(_ context.Context, c *console.Console, o *LogOptions) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		for i := range all {
-			r := all[i]
-			r.Files, r.IDs = nil, nil
-			err := c.WriteJSON(struct {
-				Kind  string `json:"message_type"`
-				N     int    `json:"n"`
-				Date  string `json:"date"`
-				Key   string `json:"key_id,omitempty"`
-				Model string `json:"model_sha256"`
-				audit.Release
-			}{"release", i + 1, r.Time.Format("2006-01-02"), r.Key, r.Model, r})
-			if err != nil {
+	rows := make([]release, len(all))
+	for i, r := range all {
+		r.Files, r.IDs = nil, nil
+		rows[i] = release{"release", i + 1, r.Time.Format("2006-01-02"), r.Key, r.Model, r}
+		if c.JSON {
+			if err := c.WriteJSON(rows[i]); err != nil {
 				return err
 			}
 		}
+	}
+	if c.JSON {
 		return nil
 	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "release\tdate\tpurpose\trecipients\tnotes\tkey\tpolicy\tk\tcolumns\toutput\n")
-	for i := range all {
-		r := &all[i]
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\t%.12s\n", i+1, r.Time.Format("2006-01-02"), cmp.Or(r.Purpose, "-"), cmp.Or(r.Recipients, "-"), r.Notes,
-			cmp.Or(r.Key, "-"), r.Policy, r.K, cmp.Or(r.Plan, "-"), r.Output)
-	}
-	return w.Flush()
+	return c.Tell(rows, releasesText)
 }
+
+// release is a line of what Releases prints.
+type release struct {
+	Kind  string `json:"message_type"`
+	N     int    `json:"n"`
+	Date  string `json:"date"`
+	Key   string `json:"key_id,omitempty"`
+	Model string `json:"model_sha256"`
+	audit.Release
+}
+
+const releasesText = `release	date	purpose	recipients	notes	key	policy	k	columns	output
+{{range .}}{{.n}}	{{.date}}	{{or .purpose "-"}}	{{or .recipients "-"}}	{{.notes}}	{{or .key_id "-"}}	{{.policy_sha256}}	{{or .k 0}}	{{or .k_plan "-"}}	{{printf "%.12s" .output_sha256}}
+{{end}}`

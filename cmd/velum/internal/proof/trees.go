@@ -108,7 +108,7 @@ func Trees(ctx context.Context, c *console.Console, o *Options) error {
 	for _, t := range trees {
 		n += len(t.Differences)
 	}
-	if err := printTrees(c, trees); err != nil {
+	if err := c.Tell(map[string]any{"message_type": "check", "trees": trees}, treesText); err != nil {
 		return err
 	}
 	if n > 0 {
@@ -120,19 +120,7 @@ func Trees(ctx context.Context, c *console.Console, o *Options) error {
 	return nil
 }
 
-func printTrees(c *console.Console, trees []checkedTree) error {
-	var w console.Words
-	for _, t := range trees {
-		for _, d := range t.Differences {
-			w.Say("%s: %s\n", filepath.Join(t.Dir, d.Path), d.Kind)
-		}
-		if len(t.Differences) > 0 {
-			continue
-		}
-		w.Say("%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6)
-		if t.Rows != "" {
-			w.Say("%s: %s; every file adds up (rows.csv)\n", t.Dir, t.Rows)
-		}
-	}
-	return c.Answer(map[string]any{"message_type": "check", "trees": trees}, "%s", w)
-}
+const treesText = `{{range $tree := .trees}}{{range .differences}}{{$tree.dir}}/{{.path}}: {{.kind}}
+{{else}}{{.dir}}: {{.parts}} parts, {{times 1e-6 .bytes | figure "%.1f"}} MB, all as the manifest says
+{{with .rows}}{{$tree.dir}}: {{.}}; every file adds up (rows.csv)
+{{end}}{{end}}{{end}}`

@@ -300,7 +300,7 @@ func (p *proposal) layout(r roles, path string) (*parquet.Layout, error) {
 func (p *proposal) printNotes() error {
 	e := p.examples[p.roles.text]
 	for _, n := range e.shown(p.o.Try) {
-		if err := p.Answer(n, "%s  %s\n", n.ID, n.Text); err != nil {
+		if err := p.Tell(n, "{{.note_id}}  {{.text}}\n"); err != nil {
 			return err
 		}
 	}

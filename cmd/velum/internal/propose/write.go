@@ -228,5 +228,9 @@ func (p *proposal) write() error {
 	if err = cmp.Or(err, file.Close()); err != nil || p.Quiet && !p.JSON {
 		return err
 	}
-	return p.Answer(p.shown(), "%s", p.text("next"))
+	if p.JSON {
+		return p.WriteJSON(p.shown())
+	}
+	_, err = p.Out.Write(p.text("next"))
+	return err
 }

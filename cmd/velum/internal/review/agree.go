@@ -120,7 +120,8 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
 	a := s.agreement()
-	return c.Answer(map[string]any{"message_type": "agreement", "agreement": a}, "%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
+	return c.Tell(map[string]any{"message_type": "agreement", "agreement": a}, `{{with .agreement}}{{.notes}} notes that both have, {{.differ}} differ; F1 {{figure "%.4f" .f1}} of {{.spans_first}} and {{.spans_second}} spans, kappa {{figure "%.4f" .kappa}} by token
+{{end}}`)
 }
 
 // answerAgreement is the agreement of two people on a question with fixed answers.
@@ -163,5 +164,5 @@ func (s *session) compareAnswers(c *console.Console, o *Options) error {
 	}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
 	agreed.Kappa = kappa(counts)
-	return c.Answer(map[string]any{"message_type": "agreement", "agreement": agreed}, "%d notes that both have answered, %d differ; kappa %.4f\n", agreed.Notes, agreed.Differ, agreed.Kappa)
+	return c.Tell(map[string]any{"message_type": "agreement", "agreement": agreed}, "{{with .agreement}}{{.notes}} notes that both have answered, {{.differ}} differ; kappa {{figure `%.4f` .kappa}}\n{{end}}")
 }

@@ -22,10 +22,8 @@ type Options struct {
 	System, SystemFrom string
 	Other              string  // another system to compare with
 	AtLeast            float64 // masking recall by entity; below it is exit code 15
-	Brief              bool
-	Dial               bool   // measure all positions of inverse.dial
-	Labels             string // label set to compare in
-	Errors             string // file of the errors, a page or JSONL
+	Labels             string  // label set to compare in
+	Errors             string  // file of the errors, a page or JSONL
 	Beta               float64
 	Draws              int
 	Seed               uint64
@@ -33,9 +31,6 @@ type Options struct {
 
 // Evaluate scores spans against gold and prints the measures.
 func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
-	if f.Dial {
-		return f.dial(ctx, c, cfg)
-	}
 	aside := &console.Aside{Log: c.Log}
 	s, wrong, err := f.score(ctx, c, cfg, f.System, f.SystemFrom, aside)
 	if err != nil {
@@ -48,7 +43,10 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	if err := f.comparable(report); err != nil {
 		return err
 	}
-	var test *score.Significance
+	shown := struct {
+		*score.Report
+		Test *score.Significance `json:"test,omitempty"`
+	}{Report: report}
 	if f.Other != "" {
 		second := *f
 		second.Errors = ""
@@ -60,9 +58,9 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 		if err != nil {
 			return err
 		}
-		test = &t
+		shown.Test = &t
 	}
-	if err := printScores(c, report, test, f.Brief); err != nil {
+	if err := c.Tell(shown, scoresText); err != nil {
 		return err
 	}
 	if f.Errors != "" {
@@ -100,35 +98,35 @@ func (f *Options) comparable(r *score.Report) error {
 		"gold and system have no label in common: gold has %s, the system %s", strings.Join(gold, " "), strings.Join(system, " "))
 }
 
-func printScores(c *console.Console, report *score.Report, test *score.Significance, brief bool) error {
-	if c.JSON {
-		return c.WriteJSON(struct {
-			*score.Report
-			Test *score.Significance `json:"test,omitempty"`
-		}{report, test})
-	}
-	if brief {
-		_, err := c.Out.Write(briefly(report))
-		return err
-	}
-	if err := report.WriteTable(c.Out); err != nil || test == nil {
-		return err
-	}
-	_, err := c.Printf("\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
-		test.Difference.F1, test.Alpha.F1, test.Shuffles)
-	return err
-}
+// scoresText is a template of the report for people. The last sentences are what somebody who tries velum out wants to know.
+const scoresText = `{{.notes}} notes ({{.notes_with_phi}} with PHI, {{.quarantined}} in quarantine not scored), {{.gold_spans}} gold spans, {{.system_spans}} system spans
 
-// briefly is what somebody who tries velum out wants to know.
-func briefly(r *score.Report) (w console.Words) {
-	w.Say("%-34s %6s %7s %9s %7s %7s\n", "category", "gold", "masked", "precision", "recall", "F1")
-	for _, c := range r.Categories {
-		w.Say("%-34s %6d %7d %9.4f %7.4f %7.4f\n", c.Category, c.Gold, c.Masked, c.Precision, c.Recall, c.F1)
-	}
-	entities, _ := r.Measure(score.MaskedEntities)
-	w.Say("masking recall by entity %.4f (%d of %d), notes without a leak %.4f\n", entities.Recall, entities.Found, entities.Gold, r.CleanNotes.Share)
-	return w
-}
+{{$beta := ne (figure "%g" .beta) "1" -}}
+measure	P	R	F1	{{if $beta}}{{figure "F%.3g" .beta}}	{{end}}95 % of R	95 % of F1	macro P	R	F1
+{{range .measures}}{{if and (ne .name "clean_notes") (ne .name "direct_notes") -}}
+{{.name}}	{{template "ratios" .}}	{{if $beta}}{{figure "%.4f" .f_beta}}	{{end}}{{with .interval}}{{template "ends" .recall}}	{{template "ends" .f1}}{{else}}	{{end}}	{{template "ratios" .macro}}
+{{end}}{{end}}strict, mean of categories	{{template "ratios" .macro_categories}}{{if $beta}}	{{figure "%.4f" .macro_categories.f_beta}}{{end}}
+
+category	gold	system	right	P	R	F1	masked	masked R	type	short	long	both	spurious	missing
+{{range .categories}}{{.category}}	{{.gold}}	{{.system}}	{{.right}}	{{template "ratios" .}}	{{.masked}}	{{figure "%.4f" .masked_recall}}	{{with .errors -}}
+{{.type}}	{{.short}}	{{.long}}	{{.short_and_long}}	{{.spurious}}	{{.missing}}{{end}}
+{{end}}{{with .errors}}
+errors: {{.type}} type, {{.short}} short, {{.long}} long, {{.short_and_long}} short and long ({{.extent_and_type}} of these with another type too), {{.spurious}} spurious, {{.missing}} missing
+{{end}}{{range .confusion}}{{if and .gold .system (ne .gold .system)}}  {{.count}} gold {{.gold}} found as {{.system}}
+{{end}}{{end}}
+{{with .clean_notes}}clean notes {{template "share" .}}{{end}}, of those with PHI {{template "share" .clean_notes_with_phi}}
+{{range .measures}}{{if eq .name "clean_notes"}}{{with .interval}}95 % of clean notes with PHI {{template "ends" .recall}}
+{{end}}{{end}}{{end}}{{with .leaks}}leaks {{.spans}} spans, {{figure "%.5f" .per_line}} a line{{if .sentences}}, {{figure "%.5f" .per_sentence}} a sentence{{end}}
+{{end}}{{range .measures}}{{if eq .name "direct_notes" -}}
+direct identifiers masked in {{figure "%.4f" .recall}} of the notes that have some ({{.found}} of {{.gold}}){{with .interval}}, 95 % {{template "ends" .recall}}{{end}}
+{{end}}{{end}}{{range .measures}}{{if eq .name "masked_entities" -}}
+masking recall by entity {{figure "%.4f" .recall}} ({{.found}} of {{.gold}}), notes without a leak {{figure "%.4f" $.clean_notes.share}}
+{{end}}{{end}}{{with .test}}
+against the other system: strict F1 {{figure "%+.4f" .difference.f1}}, probability of chance {{figure "%.4f" .alpha.f1}} ({{.shuffles}} shuffles)
+{{end}}{{define "ratios"}}{{figure "%.4f" .precision}}	{{figure "%.4f" .recall}}	{{figure "%.4f" .f1}}{{end -}}
+{{define "ends"}}{{figure "%.4f" (index . 0)}}-{{figure "%.4f" (index . 1)}}{{end -}}
+{{define "share"}}{{figure "%.4f" .share}} ({{.part}} of {{.whole}}){{end -}}
+`
 
 // score scores the spans at path, or the model's where path is empty.
 func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *console.Aside) (*score.Scorer, *mistakes, error) {
@@ -149,7 +147,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		o.Error = wrong.add
 	}
 	s := score.New(o)
-	gold := f.gold(cfg)
+	gold := &flow.Labelled{Paths: []string{f.Gold}, Format: f.GoldFrom, Config: cfg}
 	gold.SetAside = aside.Row
 	progress := c.NewProgress("evaluate", "notes", 0)
 	defer progress.End()

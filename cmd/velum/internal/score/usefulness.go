@@ -81,7 +81,8 @@ func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *
 			return err
 		}
 	}
-	return m.print(c)
+	m.finish()
+	return c.Tell(m.Report, usefulnessText)
 }
 
 // steps returns the stages that supply the spans: those of an output or of the model.
@@ -241,21 +242,13 @@ func (m *measure) finish() {
 	}
 }
 
-func (m *measure) print(c *console.Console) error {
-	m.finish()
-	var w console.Words
-	w.Say("%d notes: %d keep all terms, %d some, %d nothing\n\n%-10s %8s %8s %7s\n", m.Notes, m.All, m.Some, m.None, "kind", "terms", "kept", "share")
-	for _, k := range m.Kinds {
-		w.Say("%-10s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share)
-	}
-	w.Say("\n%d of %d words are masked, %d of them in vain\n", m.Hid, m.Words, m.Vain)
-	for _, part := range []struct {
-		name string
-		of   []Count
-	}{{"list", m.Lists}, {"category", m.By}, {"form", m.Forms}} {
-		for _, n := range part.of {
-			w.Say("  %-9s %-28s %8d\n", part.name, n.Name, n.Words)
-		}
-	}
-	return c.Answer(m.Report, "%s", w)
-}
+const usefulnessText = `{{.notes}} notes: {{.notes_keep_all}} keep all terms, {{.notes_keep_some}} some, {{.notes_keep_nothing}} nothing
+
+{{printf "%-10s %8s %8s %7s" "kind" "terms" "kept" "share"}}
+{{range .kinds}}{{printf "%-10s %8d %8d" .kind .terms .kept}} {{figure "%7.4f" .share}}
+{{end}}
+{{.words_masked}} of {{.words}} words are masked, {{.words_in_vain}} of them in vain
+{{range .in_vain_by_list}}{{printf "  list      %-28s %8d" .name .words}}
+{{end}}{{range .in_vain_by_category}}{{printf "  category  %-28s %8d" .name .words}}
+{{end}}{{range .in_vain_by_form}}{{printf "  form      %-28s %8d" .name .words}}
+{{end}}`

@@ -193,7 +193,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
-	return l.console.Answer(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path}, "%d notes to correct in %s; give them back with --answers\n", len(q.Notes), path)
+	return l.console.Tell(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path}, "{{.notes}} notes to correct in {{.path}}; give them back with --answers\n")
 }
 
 // unsureOfAny looks for notes to ask about in the next slice. Where the archive

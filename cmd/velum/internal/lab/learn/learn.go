@@ -265,31 +265,17 @@ func (l *learning) print() error {
 	best := l.turns[said.BestTurn]
 	ships := l.inUse().Ships()
 	inUse := filepath.Join(l.out, l.inUse().Name(), ships.File)
-	var w console.Words
-	w.Say("%s", turnsOf(l.last().Number))
-	if l.measured() {
-		w.Say(": strict F1 %.4f -> %.4f (turn %d) on %s", said.Supervised.Strict.F1, best.F1(), best.Number, said.On())
-	} else {
-		w.Say(", not measured: no validation notes")
-	}
-	w.Say("; model %s\n", inUse)
-	for _, line := range append(said.Remarks, l.commands()...) {
-		w.Say("%s\n", line)
-	}
-	return l.console.Answer(map[string]any{
+	return l.console.Tell(map[string]any{
 		"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(), "supervised_f1": said.Supervised.Strict.F1,
 		"measured": l.measured(),
 		"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "better": best.Better,
 		"models": l.models(), "in_use": inUse, "in_use_answers": ships.Training.Answers,
 		"gain": best.F1() - said.Supervised.Strict.F1, "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
-	}, "%s", w)
-}
-
-func turnsOf(n int) string {
-	if n == 1 {
-		return "1 turn"
-	}
-	return fmt.Sprintf("%d turns", n)
+		"on": said.On(), "next": append(said.Remarks, l.commands()...),
+	}, `{{.turns}} turn{{if ne .turns 1}}s{{end}}{{if .measured -}}
+: strict F1 {{figure "%.4f" .supervised_f1}} -> {{figure "%.4f" .best_f1}} (turn {{.best_turn}}) on {{.on}}{{else}}, not measured: no validation notes{{end}}; model {{.in_use}}
+{{range .next}}{{.}}
+{{end}}`)
 }
 
 // commands are those that use what was learned: the model in use, and, where people have answered and the gate kept that of

@@ -73,17 +73,9 @@ func checkRules(c *console.Console, cfg *option.Config, file string) error {
 	for _, category := range p.Categories() {
 		categories = append(categories, category.String())
 	}
-	return c.Answer(map[string]any{
+	return c.Tell(map[string]any{
 		"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
-	}, "%s: %s that find %s: %s\n", file, counted(len(p.Networks()), "networks"), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
-}
-
-// counted writes a number with its noun, whose last letter is that of the plural.
-func counted(n int, nouns string) string {
-	if n == 1 {
-		nouns = nouns[:len(nouns)-1]
-	}
-	return fmt.Sprintf("%d %s", n, nouns)
+	}, "{{.file}}: {{len .networks}} network{{if ne (len .networks) 1}}s{{end}} that find {{range $i, $name := .categories}}{{if $i}}, {{end}}{{.}}{{end}}: {{range $i, $name := .networks}}{{if $i}}, {{end}}{{.}}{{end}}\n")
 }
 
 // checkWords prints which lists of words a file changes.
@@ -96,13 +88,13 @@ func checkWords(c *console.Console, _ *option.Config, file string) error {
 	if err != nil {
 		return err
 	}
-	var lists []string
+	lists := []string{}
 	for _, name := range slices.Sorted(maps.Keys(words)) {
 		if !slices.Equal(words[name], shipped[name]) {
 			lists = append(lists, name)
 		}
 	}
-	return c.Answer(map[string]any{"message_type": "rules", "file": file, "lists": lists}, "%s: changes the words of %s: %s\n", file, counted(len(lists), "lists"), strings.Join(lists, ", "))
+	return c.Tell(map[string]any{"message_type": "rules", "file": file, "lists": lists}, "{{.file}}: changes the words of {{len .lists}} list{{if ne (len .lists) 1}}s{{end}}: {{range $i, $name := .lists}}{{if $i}}, {{end}}{{.}}{{end}}\n")
 }
 
 // Words prints the word lists of velum's rules, as changed by the configuration: the lists named in the options, or
@@ -118,7 +110,11 @@ func Words(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 			return exit.Misconfiguredf(exit.Suggest(name, known), "no list of words %q", name)
 		}
 	}
-	return c.Answer(map[string]any{"message_type": "words", "lists": words}, "%s", []byte(words.Text(o.Words...)))
+	if c.JSON {
+		return c.WriteJSON(map[string]any{"message_type": "words", "lists": words})
+	}
+	_, err = c.Out.Write([]byte(words.Text(o.Words...)))
+	return err
 }
 
 // Build writes a pack of rules as a model file.
@@ -138,7 +134,7 @@ func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	if err := durable.WriteFile(nil, o.Out, data); err != nil {
 		return err
 	}
-	return c.Answer(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()}, "%s: %d networks\n", o.Out, len(p.Networks()))
+	return c.Tell(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()}, "{{.model}}: {{len .networks}} networks\n")
 }
 
 // Trace prints which spans the rules find in a sentence or a note, and through which states.
@@ -210,10 +206,10 @@ func (t *tracer) Put(b *pipeline.Batch) error {
 }
 
 func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
-	var w console.Words
+	var w []byte
 	finds := t.Trace(text, tokens)
 	if len(finds) == 0 {
-		w.Say("nothing found\n")
+		w = []byte("nothing found\n")
 	}
 	kept := t.Spans(nil, text, tokens)
 	for _, f := range finds {
@@ -223,9 +219,9 @@ func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
 		}) {
 			lost = ", overlapped by a surer one"
 		}
-		w.Say("%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost)
+		w = fmt.Appendf(w, "%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost)
 		for _, s := range f.Steps {
-			w.Say("    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End])
+			w = fmt.Appendf(w, "    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End])
 		}
 	}
 	_, err := t.out.Write(w)

@@ -82,7 +82,11 @@ func writeModel(c *console.Console, out string, data []byte, fields map[string]a
 		return err
 	}
 	fields["model"], fields["bytes"] = out, len(data)
-	return c.Answer(fields, "%s: %.1f MB"+said, append([]any{out, float64(len(data)) / 1e6}, args...)...)
+	if c.JSON {
+		return c.WriteJSON(fields)
+	}
+	_, err := c.Printf("%s: %.1f MB"+said, append([]any{out, float64(len(data)) / 1e6}, args...)...)
+	return err
 }
 
 // modelName is the name of the model, by default that of its file.

@@ -272,7 +272,7 @@ func (e *embedding) save(c embedtrain.Contents) error {
 		return err
 	}
 	defer f.Close()
-	return e.Answer(map[string]any{
-		"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
-	}, "%s: %.1f MB, %s", e.flags.Out, float64(file.Len())/1e6, look.DescribeVectors(f))
+	return e.Tell(map[string]any{
+		"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(), "clusters": look.SizesOf(f),
+	}, `{{.file}}: {{times 1e-6 .bytes | figure "%.1f"}} MB, `+look.VectorsText)
 }
