@@ -273,7 +273,7 @@ func (p *Parser) numericTriple(d *date, i int) int {
 			d.orders |= 1 << MDY
 		}
 	}
-	if (a.sure || a.width() == 2 && d.orders == 0) && exists(a, b.value, c.value) {
+	if (a.sure || a.width() == 2 && d.orders == 0) && small(c) && exists(a, b.value, c.value) {
 		d.orders |= 1 << YMD
 	}
 	if d.orders == 0 {
@@ -340,6 +340,8 @@ func pairParts(o Order, a, b item, i, j int) (day, month, year int, ok bool) {
 		return none, i, j, true
 	case a.sure && isMonth(b):
 		return none, j, i, true
+	case a.sure || b.sure || a.width() > 2 || b.width() > 2:
+		return none, none, none, false
 	case o == DMY && isMonth(b) && a.value >= 1 && a.value <= daysIn(b.value, 2000):
 		return i, j, none, true
 	case o != DMY && isMonth(a) && b.value >= 1 && b.value <= daysIn(a.value, 2000):
@@ -372,7 +374,9 @@ func (p *Parser) monthValue(i int) int {
 func (p *Parser) yearAlone(d *date, i int) int {
 	it := p.at(i)
 	switch {
-	case it.sure, p.finding, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && p.atEnd(i+1):
+	case !it.sure && it.width() != 2:
+		return 0
+	case it.sure, p.finding, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && len(p.dates) == 1 && p.atEnd(i+1):
 	default:
 		return 0
 	}
@@ -394,7 +398,7 @@ func (p *Parser) rangeOfYears(it *item) bool {
 		return false
 	}
 	d := &p.dates[n-1]
-	return d.year != none && it.value > p.items[d.year].value%100
+	return d.shape == named && d.month == none && d.year != none && p.items[d.year].sure && it.value > p.items[d.year].value%100
 }
 
 // settle shares months and years among the n dates that were read, and tells
@@ -403,15 +407,15 @@ func (p *Parser) settle(n int) bool {
 	p.dates = p.dates[:n]
 	for i := n - 2; i >= 0; i-- {
 		d, next := &p.dates[i], &p.dates[i+1]
-		if d.shape == triple || d.season != none {
+		if d.shape == triple || d.season != none || d.third != none && d.month == none {
 			continue
 		}
 		hasMonth := d.month != none || d.shape == pair
-		if !hasMonth && (next.month != none || next.shape != named || next.monthOf != none) {
+		if d.day != none && !hasMonth && (next.month != none || next.shape != named || next.monthOf != none) {
 			d.monthOf = owner(i+1, next.monthOf)
 			d.yearOf = owner(i+1, next.yearOf)
 		}
-		if !p.hasYear(d) && (p.hasYear(next) || next.yearOf != none) {
+		if hasMonth && !p.hasYear(d) && (p.hasYear(next) || next.yearOf != none) {
 			d.yearOf = owner(i+1, next.yearOf)
 		}
 	}

@@ -225,7 +225,7 @@ func (p *Parser) misspelt(typed []byte) (names []word, kinds kind) {
 	var buf [maxName * 2]byte
 	folded := gazetteer.Fold(buf[:0], typed)
 	names, name := misspelt(folded)
-	if len(folded) < 7 && len(folded) == len(name) && !anagrams(folded, name) {
+	if p.finding && len(folded) < 7 && len(folded) == len(name) && !anagrams(folded, name) {
 		return nil, 0
 	}
 	for _, w := range names {
