@@ -210,10 +210,28 @@ func Digest(w io.Writer, b *pipeline.Batch, i int) {
 
 // ByHash returns the distinct ids, sorted by their hash under seed.
 func ByHash(ids []string, seed int) []string {
+	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(cmp.Compare(xxh3.HashStringSeed(a, uint64(seed)), xxh3.HashStringSeed(b, uint64(seed))), cmp.Compare(a, b))
 	})
 	return slices.Compact(ids)
+}
+
+// Folds deals groups out to k folds, and returns the fold of each. groups has the group of each note. The largest group
+// comes first and equal ones by their hash under seed, each into the fold with the fewest notes. So sizes differ by one
+// group at the most, and where each note is a group of its own, by one note.
+func Folds(groups []string, k, seed int) map[string]int {
+	size, fold, sizes := map[string]int{}, map[string]int{}, make([]int, k)
+	for _, g := range groups {
+		size[g]++
+	}
+	names := ByHash(groups, seed)
+	slices.SortStableFunc(names, func(a, b string) int { return size[b] - size[a] })
+	for _, g := range names {
+		fold[g] = slices.Index(sizes, slices.Min(sizes))
+		sizes[fold[g]] += size[g]
+	}
+	return fold
 }
 
 // BadInputs returns an error that names the first input file that could not be read. The log and the private manifest

@@ -105,3 +105,22 @@ func TestCutClusters(t *testing.T) {
 		t.Error("no template: no error")
 	}
 }
+
+// TestFolds: groups go whole, the largest first; notes that are groups of their own are dealt out in turn, by their hash.
+func TestFolds(t *testing.T) {
+	groups := []string{"a", "b", "b", "c", "c", "c", "d", "d", "d", "d"}
+	fold := Folds(groups, 2, 7)
+	if fold["d"] != 0 || fold["c"] != 1 || fold["b"] != 1 || fold["a"] != 0 || len(fold) != 4 {
+		t.Errorf("4 and 3 notes, then 2 to the 3, then 1 to the 4: %v", fold)
+	}
+	if groups[0] != "a" || groups[9] != "d" {
+		t.Error("the notes are in another order")
+	}
+	ids := []string{"1", "2", "3", "4", "5", "6", "7"}
+	fold = Folds(ids, 3, 7)
+	for i, id := range ByHash(ids, 7) {
+		if fold[id] != i%3 {
+			t.Errorf("%s, the note %d by hash, is in fold %d of 3", id, i, fold[id])
+		}
+	}
+}

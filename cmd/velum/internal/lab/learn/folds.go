@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,13 +24,8 @@ import (
 //	turn-07        learned from all labelled notes and answers
 //	fold-02/turn-07 learned from all but those of fold 2, and judged on these
 
-// deal assigns ids to folds in the order of their hashes, so that folds are even and later sets do not change earlier
-// assignments.
-func (l *learning) deal(ids []string) {
-	for i, id := range flow.ByHash(slices.Clone(ids), seed) {
-		l.foldOf[id] = i % folds
-	}
-}
+// deal assigns ids to folds; later sets do not change earlier assignments.
+func (l *learning) deal(ids []string) { maps.Copy(l.foldOf, flow.Folds(ids, folds, seed)) }
 
 // enough is the number of answers from which only answers are used for judging, because they come from the archive and
 // other labelled notes may be of another kind.

@@ -157,24 +157,15 @@ func (c *corpus) groups(notes []int, seed int) (all [][]int) {
 	return all
 }
 
-// folds shares notes out among k folds: groups go whole, the largest first, each to the
-// fold with the fewest notes. So sizes differ by one group at the most, and with as
-// many folds as groups each is one.
+// folds deals notes out to k folds, groups whole; each fold is sorted as the notes are.
 func (c *corpus) folds(notes []int, k, seed int) [][]int {
-	groups := c.groups(notes, seed)
-	slices.SortStableFunc(groups, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	folds := make([][]int, k)
-	for _, g := range groups {
-		least := 0
-		for f := range folds {
-			if len(folds[f]) < len(folds[least]) {
-				least = f
-			}
-		}
-		folds[least] = append(folds[least], g...)
+	var groups []string
+	for _, i := range notes {
+		groups = append(groups, c.notes[i].group)
 	}
-	for _, f := range folds {
-		slices.Sort(f)
+	of, folds := flow.Folds(groups, k, seed), make([][]int, k)
+	for j, i := range notes {
+		folds[of[groups[j]]] = append(folds[of[groups[j]]], i)
 	}
 	return folds
 }
