@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/write/table"
 )
@@ -82,16 +83,20 @@ func (w *Notes) Put(b *pipeline.Batch) error {
 
 // open opens the file beside its place; Close puts it there.
 func (w *Notes) open(extra []pipeline.Column) (err error) {
-	columns := []table.Column{{Name: "note_id"}}
-	for _, e := range extra {
-		if !w.spans {
-			columns = append(columns, table.Column{Name: e.Name, Kind: e.Kind, Optional: true})
-		}
-	}
-	w.extra = len(columns) - 1
-	columns = append(columns, table.Column{Name: "text", Optional: true})
+	columns := []column.Column{column.Text("note_id")}
 	if w.spans {
-		columns = append(columns, table.Column{Name: "spans"})
+		extra = nil
+	}
+	w.extra = len(extra)
+	for _, e := range append(extra[:w.extra:w.extra], pipeline.Column{Name: "text"}) {
+		c, err := column.Passed(&e)
+		if err != nil {
+			return err
+		}
+		columns = append(columns, c)
+	}
+	if w.spans {
+		columns = append(columns, column.Text("spans"))
 	}
 	if w.file, err = newLineFile(filepath.Clean(w.path), w.o.Mode); err == nil {
 		w.table = table.New(w.file, columns, w.rows)

@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -162,11 +163,11 @@ func TestPatientTypes(t *testing.T) {
 		{format.Float, nil, true}, {format.Double, nil, true}, {format.FixedLenByteArray, nil, false}, {format.FixedLenByteArray, &format.DecimalType{}, true},
 		{format.Boolean, nil, false}, {format.Int96, nil, false}, {format.Int64, &format.TimestampType{}, false},
 	} {
-		column := &fileColumn{elements: []format.SchemaElement{{Type: thrift.New(c.kind)}}}
-		column.elements[0].LogicalType.Value = c.l
-		column.Leaves = []fileLeaf{{Element: &column.elements[0]}}
+		of := &column.Column{Elements: []format.SchemaElement{{Type: thrift.New(c.kind)}}}
+		of.Elements[0].LogicalType.Value = c.l
+		of.Leaves = []column.Leaf{{Element: &of.Elements[0]}}
 		var b binding
-		if got := patientTypes.accept(column, &b); got != c.want || b.Kind != pipeline.BytesColumn {
+		if got := patientTypes.accept(of, &b); got != c.want || b.Kind != pipeline.BytesColumn {
 			t.Errorf("%v %v: %v", c.kind, c.l, got)
 		}
 	}
@@ -177,11 +178,12 @@ func TestSameShape(t *testing.T) {
 	shape := func(change func(e *format.SchemaElement)) input.Shape {
 		e := format.SchemaElement{Name: "x", Type: thrift.New(format.Int64), RepetitionType: thrift.New(format.Optional)}
 		change(&e)
-		c := &fileColumn{name: "x", elements: []format.SchemaElement{e}}
-		if _, ok := c.walk(c.elements, 0, nil, 0, 0); !ok {
+		all, ok := column.Of([]format.SchemaElement{e})
+		if !ok {
 			t.Fatal("no column")
 		}
-		return shapeOf(c)
+		all[0].Name = "x"
+		return shapeOf(&all[0])
 	}
 	millis := &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()}
 	both := shape(func(e *format.SchemaElement) {

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/guard"
 	"github.com/velum-health/velum/stages/read/input"
@@ -30,28 +31,8 @@ type Footer struct {
 	path    string
 	file    io.ReaderAt
 	Meta    format.FileMetaData
-	Columns []fileColumn // of the top level
-	end     int64        // where pages end and the footer begins
-}
-
-// fileColumn is a column of the top level with all that is below it.
-type fileColumn struct {
-	name     string
-	elements []format.SchemaElement // depth first, its own first
-	first    int                    // its leaves are chunks [first, first+len(leaves)) of a row group
-	Leaves   []fileLeaf
-}
-
-// fileLeaf is a column that has values.
-type fileLeaf struct {
-	Path           []string
-	Element        *format.SchemaElement
-	MaxRep, MaxDef int
-}
-
-// Flat reports whether the column has one value per row.
-func (c *fileColumn) Flat() bool {
-	return len(c.elements) == 1 && len(c.Leaves) == 1 && c.Leaves[0].MaxRep == 0
+	Columns []column.Column // of the top level
+	end     int64           // where pages end and the footer begins
 }
 
 // ReadFooter reads the footer of a file of size bytes and checks its consistency. Errors are *commit.DamageError, and
@@ -88,8 +69,13 @@ func ReadFooter(path string, r io.ReaderAt, size int64) (*Footer, error) {
 	if err := f.parse(length); err != nil {
 		return nil, bad("its footer cannot be read")
 	}
-	if err := f.schema(); err != nil {
-		return nil, err
+	schema := f.Meta.Schema
+	ok := len(schema) > 0
+	if ok {
+		f.Columns, ok = column.Of(schema[1:])
+	}
+	if !ok || len(f.Columns) != column.Children(&schema[0]) {
+		return nil, bad("its footer has a schema that cannot be")
 	}
 	rows := int64(0)
 	for g := range f.Meta.RowGroups {
@@ -119,86 +105,15 @@ func (f *Footer) parse(length int64) error {
 	return nil
 }
 
-// maxDepth is how deep columns may be nested. No writer comes near.
-const maxDepth = 64
-
-// schema takes the elements of the schema apart.
-func (f *Footer) schema() error {
-	all := f.Meta.Schema
-	bad := input.Damage(f.path, "its footer has a schema that cannot be")
-	if len(all) == 0 || children(&all[0]) < 0 {
-		return bad
-	}
-	at, leaves := 1, 0
-	for range children(&all[0]) {
-		if at >= len(all) {
-			return bad
-		}
-		column := fileColumn{name: all[at].Name, first: leaves}
-		next, ok := column.walk(all, at, nil, 0, 0)
-		if !ok {
-			return bad
-		}
-		column.elements = all[at:next]
-		at, leaves = next, leaves+len(column.Leaves)
-		f.Columns = append(f.Columns, column)
-	}
-	if at != len(all) {
-		return bad
-	}
-	return nil
-}
-
 // rename gives columns the names that the options use, and drops those that the options do not name; nil: names stay.
 func (f *Footer) rename(names map[string]string) {
 	if names == nil {
 		return
 	}
 	for i := range f.Columns {
-		f.Columns[i].name = names[f.Columns[i].name]
+		f.Columns[i].Name = names[f.Columns[i].Name]
 	}
-	f.Columns = slices.DeleteFunc(f.Columns, func(c fileColumn) bool { return c.name == "" })
-}
-
-func children(e *format.SchemaElement) int {
-	if e.Type.Valid || !e.NumChildren.Valid {
-		return 0
-	}
-	return int(e.NumChildren.V)
-}
-
-// walk adds the leaves of the element at all[at] and returns the number of the
-// element behind it.
-func (c *fileColumn) walk(all []format.SchemaElement, at int, above []string, rep, def int) (next int, ok bool) {
-	if at >= len(all) || len(above) >= maxDepth {
-		return 0, false
-	}
-	e := &all[at]
-	switch e.RepetitionType.V {
-	case format.Required:
-	case format.Optional:
-		def++
-	case format.Repeated:
-		rep, def = rep+1, def+1
-	default:
-		return 0, false
-	}
-	path := append(above[:len(above):len(above)], e.Name)
-	if e.Type.Valid {
-		c.Leaves = append(c.Leaves, fileLeaf{path, e, rep, def})
-		return at + 1, children(e) == 0
-	}
-	n := children(e)
-	if n < 0 || n > len(all)-at-1 {
-		return 0, false
-	}
-	next = at + 1
-	for range n {
-		if next, ok = c.walk(all, next, path, rep, def); !ok {
-			return 0, false
-		}
-	}
-	return next, true
+	f.Columns = slices.DeleteFunc(f.Columns, func(c column.Column) bool { return c.Name == "" })
 }
 
 // Lookup returns the value for a key of the file's metadata.
@@ -214,7 +129,7 @@ func (f *Footer) Lookup(key string) (string, bool) {
 // Named returns the indexes of the columns with that name.
 func (f *Footer) Named(name string) (numbers []int) {
 	for i := range f.Columns {
-		if f.Columns[i].name == name {
+		if f.Columns[i].Name == name {
 			numbers = append(numbers, i)
 		}
 	}
@@ -237,7 +152,7 @@ func (f *Footer) Open(columns []int) (*openedFile, error) {
 		c := &f.Columns[k]
 		o.leaf[k] = leaves
 		leaves += len(c.Leaves)
-		for _, e := range c.elements {
+		for _, e := range c.Elements {
 			m.Schema = append(m.Schema, format.SchemaElement{Type: e.Type, TypeLength: e.TypeLength, RepetitionType: e.RepetitionType, Name: e.Name, NumChildren: e.NumChildren})
 		}
 	}
@@ -247,7 +162,7 @@ func (f *Footer) Open(columns []int) (*openedFile, error) {
 		for _, k := range columns {
 			c := &f.Columns[k]
 			for i := range c.Leaves {
-				bare.Columns = append(bare.Columns, bareChunk(&group.Columns[c.first+i].MetaData))
+				bare.Columns = append(bare.Columns, bareChunk(&group.Columns[c.First+i].MetaData))
 			}
 		}
 		m.RowGroups = append(m.RowGroups, bare)
@@ -324,16 +239,16 @@ func (f *Footer) check() error {
 		for k := range f.Columns {
 			column := &f.Columns[k]
 			for i := range column.Leaves {
-				chunk := &group.Columns[column.first+i]
+				chunk := &group.Columns[column.First+i]
 				if chunk.CryptoMetadata.Value != nil {
 					continue // who names it is told
 				}
 				if cause := f.checkPlace(chunk, &column.Leaves[i]); cause != "" {
-					return &commit.DamageError{Path: f.path, RowGroup: g, Column: column.name, Cause: cause}
+					return &commit.DamageError{Path: f.path, RowGroup: g, Column: column.Name, Cause: cause}
 				}
 				if c := &chunk.MetaData; c.TotalCompressedSize != 0 && c.NumValues != 0 { // or it holds nothing: some writers say it stands at 0
 					at := pages.ChunkStart(c)
-					places = append(places, place{at, at + c.TotalCompressedSize, g, column.name})
+					places = append(places, place{at, at + c.TotalCompressedSize, g, column.Name})
 				}
 			}
 		}
@@ -348,7 +263,7 @@ func (f *Footer) check() error {
 }
 
 // checkPlace checks the place of one chunk; "" means that it is valid.
-func (f *Footer) checkPlace(chunk *format.ColumnChunk, leaf *fileLeaf) string {
+func (f *Footer) checkPlace(chunk *format.ColumnChunk, leaf *column.Leaf) string {
 	c := &chunk.MetaData
 	switch {
 	case chunk.FilePath != "":
@@ -376,8 +291,8 @@ func (f *Footer) CheckChunks(from, to int, columns []int) error {
 			}
 			c := &f.Columns[k]
 			for i := range c.Leaves {
-				if cause := f.checkChunk(g, c.first+i, &c.Leaves[i]); cause != "" {
-					return &commit.DamageError{Path: f.path, RowGroup: g, Column: c.name, Cause: cause}
+				if cause := f.checkChunk(g, c.First+i, &c.Leaves[i]); cause != "" {
+					return &commit.DamageError{Path: f.path, RowGroup: g, Column: c.Name, Cause: cause}
 				}
 			}
 		}
@@ -385,7 +300,7 @@ func (f *Footer) CheckChunks(from, to int, columns []int) error {
 	return nil
 }
 
-func (f *Footer) checkChunk(g, number int, leaf *fileLeaf) string {
+func (f *Footer) checkChunk(g, number int, leaf *column.Leaf) string {
 	group := &f.Meta.RowGroups[g]
 	chunk := &group.Columns[number]
 	meta := &chunk.MetaData
@@ -421,7 +336,7 @@ func (f *Footer) sums(columns []int) bool {
 			}
 			c := &f.Columns[k]
 			for i := range c.Leaves {
-				if meta := &f.Meta.RowGroups[g].Columns[c.first+i].MetaData; meta.NumValues > 0 && !f.summed(pages.ChunkStart(meta)) {
+				if meta := &f.Meta.RowGroups[g].Columns[c.First+i].MetaData; meta.NumValues > 0 && !f.summed(pages.ChunkStart(meta)) {
 					return false
 				}
 			}

@@ -2,15 +2,16 @@ package parquet
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -27,14 +28,14 @@ import (
 // Instants are the same without it; a reader shows them in UTC. Durations are whole numbers.
 
 // acceptKept accepts every type of the format.
-func acceptKept(c *fileColumn, b *binding) bool {
+func acceptKept(c *column.Column, b *binding) bool {
 	if len(c.Leaves) == 0 || len(c.Leaves) > maxLeaves {
 		return false
 	}
-	for i := range c.elements {
-		e := &c.elements[i]
+	for i := range c.Elements {
+		e := &c.Elements[i]
 		switch {
-		case !e.Type.Valid && children(e) == 0: // a struct of nothing
+		case !e.Type.Valid && column.Children(e) == 0: // a struct of nothing
 			return false
 		case e.Type.Valid && (e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray):
 			return false
@@ -55,26 +56,20 @@ const (
 
 // shapeOf returns the type of a column as batches describe it. It leaves out whether the column may be null and the
 // numbers of fields, since these differ between files of one archive.
-func shapeOf(c *fileColumn) input.Shape {
-	m := format.FileMetaData{}
-	for i, e := range c.elements {
-		e.FieldID = 0
-		if i == 0 {
-			e.Name = c.name // a table may call it otherwise than its file
-		}
-		if i == 0 && e.RepetitionType.V == format.Required {
-			e.RepetitionType = thrift.New(format.Optional)
-		}
-		m.Schema = append(m.Schema, e)
+func shapeOf(c *column.Column) input.Shape {
+	all := slices.Clone(c.Elements)
+	all[0].Name = c.Name // a table may call it otherwise than its file
+	if all[0].RepetitionType.V == format.Required {
+		all[0].RepetitionType = thrift.New(format.Optional)
 	}
-	data, err := thrift.Marshal(new(thrift.CompactProtocol), m)
-	if err != nil {
-		return input.Shape{Kind: pipeline.NestedColumn} // without a type: nobody writes it
+	for i := range all {
+		all[i].FieldID = 0
 	}
-	if !c.Flat() {
-		return input.Shape{Kind: pipeline.NestedColumn, Type: data}
+	kind := pipeline.NestedColumn
+	if c.Flat() {
+		kind = keptKinds[c.Elements[0].Type.V]
 	}
-	return input.Shape{Kind: keptKinds[c.elements[0].Type.V], Type: data}
+	return input.Shape{Kind: kind, Type: column.Type(all)}
 }
 
 var keptKinds = map[format.Type]pipeline.ColumnKind{
@@ -83,24 +78,15 @@ var keptKinds = map[format.Type]pipeline.ColumnKind{
 	format.Int96: pipeline.BytesColumn, format.ByteArray: pipeline.BytesColumn, format.FixedLenByteArray: pipeline.BytesColumn,
 }
 
-var errShape = errors.New("is no type of a column")
-
 // columnOf is the inverse of shapeOf. It may come from a worker that a damaged
 // file has broken.
-func columnOf(s input.Shape) (*fileColumn, error) {
-	var m format.FileMetaData
-	if len(s.Type) > 1<<20 || thrift.Unmarshal(new(thrift.CompactProtocol), s.Type, &m) != nil || len(m.Schema) == 0 {
-		return nil, errShape
-	}
-	c := &fileColumn{name: m.Schema[0].Name, elements: m.Schema}
-	if end, ok := c.walk(m.Schema, 0, nil, 0, 0); !ok || end != len(m.Schema) {
-		return nil, errShape
-	}
+func columnOf(s input.Shape) (*column.Column, error) {
+	c, err := column.Parse(s.Type)
 	var b binding
-	if !acceptKept(c, &b) || b.Kind != s.Kind || !bytes.Equal(b.Type, s.Type) {
-		return nil, errShape
+	if err == nil && (!acceptKept(&c, &b) || b.Kind != s.Kind || !bytes.Equal(b.Type, s.Type)) {
+		err = column.ErrType
 	}
-	return c, nil
+	return &c, err
 }
 
 // SameShape reports whether two columns have the same meaning, even if written by different programs.
@@ -113,17 +99,15 @@ func meaning(s input.Shape) []byte {
 	if err != nil {
 		return s.Type
 	}
-	m := format.FileMetaData{}
-	for _, e := range c.elements {
-		if l := logical(&e); l != nil {
+	for i := range c.Elements {
+		e := &c.Elements[i]
+		if l := logical(e); l != nil {
 			e.LogicalType.Value, e.ConvertedType.Valid = l, false
 		}
 		e.TypeLength.Valid = e.TypeLength.Valid && e.Type.V == format.FixedLenByteArray
 		e.Scale.Valid, e.Precision.Valid = false, false
-		m.Schema = append(m.Schema, e)
 	}
-	data, _ := thrift.Marshal(new(thrift.CompactProtocol), m) // it was read from there
-	return data
+	return column.Type(c.Elements)
 }
 
 // TimeOf reports whether a pass-through column holds dates or timestamps, and how long a day is in its unit; 0 if velum
@@ -134,8 +118,8 @@ func TimeOf(c pipeline.Column) (day int64, ok bool) {
 	if err != nil {
 		return 0, c.Kind == pipeline.DateColumn || c.Kind == pipeline.TimestampColumn
 	}
-	for i := range f.elements {
-		e := &f.elements[i]
+	for i := range f.Elements {
+		e := &f.Elements[i]
 		unit, isTime := dayIn(e)
 		if isTime && !f.Flat() {
 			unit = 0
@@ -231,7 +215,7 @@ func (f *Footer) extraReader(b binding, file *openedFile, from, to int) extraRea
 	for i := range c.Leaves {
 		r.leaves = append(r.leaves, f.Cursor(b.column, i, file, from, to))
 	}
-	if b.Kind == pipeline.NestedColumn && c.elements[0].RepetitionType.V == format.Required {
+	if b.Kind == pipeline.NestedColumn && c.Elements[0].RepetitionType.V == format.Required {
 		r.lift = 1
 	}
 	return r
@@ -240,7 +224,7 @@ func (f *Footer) extraReader(b binding, file *openedFile, from, to int) extraRea
 // Cursor returns a cursor for leaf i of a column.
 func (f *Footer) Cursor(column, i int, file *openedFile, from, to int) Cursor {
 	l := &f.Columns[column].Leaves[i]
-	return Cursor{name: f.Columns[column].name, leaf: file.leaf[column] + i, groups: file.groups[from:to], base: from, list: l.MaxRep > 0, full: byte(l.MaxDef)}
+	return Cursor{name: f.Columns[column].Name, leaf: file.leaf[column] + i, groups: file.groups[from:to], base: from, list: l.MaxRep > 0, full: byte(l.MaxDef)}
 }
 
 // read appends the next n values.

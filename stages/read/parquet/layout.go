@@ -57,7 +57,7 @@ func (f *Footer) layout(o *input.Options) (*Layout, error) {
 			if err != nil {
 				return nil, err
 			}
-			c.Shape, c.Null = x.Shape, f.Columns[x.column].null()
+			c.Shape, c.Null = x.Shape, null(&f.Columns[x.column])
 			b.extra = append(b.extra, x)
 		}
 		l.Extra = append(l.Extra, c)
@@ -78,7 +78,7 @@ func (f *Footer) layout(o *input.Options) (*Layout, error) {
 // types are the columns of the top level.
 func (f *Footer) types() (all []ColumnType) {
 	for i := range f.Columns {
-		all = append(all, ColumnType{input.PlainColumn(f.Columns[i].name), f.Columns[i].describe()})
+		all = append(all, ColumnType{input.PlainColumn(f.Columns[i].Name), describe(&f.Columns[i])})
 	}
 	return all
 }

@@ -100,7 +100,7 @@ func (r *Reader) cursors(f *Footer, b *bindings, from, to int) error {
 	}
 	r.text = f.Cursor(b.text.column, 0, file, from, to)
 	for _, id := range b.ids {
-		r.ids, r.write = append(r.ids, f.Cursor(id.column, 0, file, from, to)), append(r.write, textOf(&f.Columns[id.column].elements[0]))
+		r.ids, r.write = append(r.ids, f.Cursor(id.column, 0, file, from, to)), append(r.write, textOf(&f.Columns[id.column].Elements[0]))
 	}
 	for _, x := range b.extra {
 		column, err := NewColumn(x.As, x.Shape)

@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
@@ -61,7 +62,7 @@ func (f *Footer) bind(o *input.Options) (b bindings, err error) {
 			return b, err
 		}
 		if want.Patient && x.column >= 0 {
-			x.value = patientOf(o, &f.Columns[x.column].elements[0])
+			x.value = patientOf(o, &f.Columns[x.column].Elements[0])
 		}
 		b.extra = append(b.extra, x)
 	}
@@ -83,7 +84,7 @@ func (f *Footer) bindExtra(want input.Wanted, shapes map[string]input.Shape) (bi
 	if !ok {
 		return x, err
 	}
-	if len(f.Named(want.Name)) == 0 || err == nil && f.Columns[x.column].null() {
+	if len(f.Named(want.Name)) == 0 || err == nil && null(&f.Columns[x.column]) {
 		return binding{Wanted: want, column: -1, Shape: known}, nil
 	}
 	switch {
@@ -91,21 +92,21 @@ func (f *Footer) bindExtra(want input.Wanted, shapes map[string]input.Shape) (bi
 	case want.Kept && SameShape(x.Shape, known):
 		x.Shape = known
 	case !want.Kept && Widened(x.Kind, known.Kind) != known.Kind: // another file lies there than when the archive was scanned
-		return x, &input.SchemaError{Path: f.path, Column: want.Name, Cause: "is " + f.Columns[x.column].describe() + ", and was of another type when the archive was scanned", Remedy: "start again"}
+		return x, &input.SchemaError{Path: f.path, Column: want.Name, Cause: "is " + describe(&f.Columns[x.column]) + ", and was of another type when the archive was scanned", Remedy: "start again"}
 	case !want.Kept && x.Kind != known.Kind:
-		f.Columns[x.column].widen(&x, known.Kind)
+		widen(&f.Columns[x.column], &x, known.Kind)
 	}
 	return x, err
 }
 
 // null tells whether the column is of the type that has no values.
-func (c *fileColumn) null() bool { return c.Flat() && isNull(&c.elements[0]) }
+func null(c *column.Column) bool { return c.Flat() && isNull(&c.Elements[0]) }
 
 // purpose says what a column is needed for, and which types it may have.
 type purpose struct {
 	want   string
 	order  string // what to do where there is none
-	accept func(*fileColumn, *binding) bool
+	accept func(*column.Column, *binding) bool
 }
 
 var (
@@ -116,8 +117,8 @@ var (
 )
 
 // flatly restricts accept to columns with exactly one value a row.
-func flatly(accept func(*format.SchemaElement, *binding) bool) func(*fileColumn, *binding) bool {
-	return func(c *fileColumn, b *binding) bool { return c.Flat() && accept(&c.elements[0], b) }
+func flatly(accept func(*format.SchemaElement, *binding) bool) func(*column.Column, *binding) bool {
+	return func(c *column.Column, b *binding) bool { return c.Flat() && accept(&c.Elements[0], b) }
 }
 
 func (f *Footer) bindColumn(name string, p purpose) (binding, error) {
@@ -139,7 +140,7 @@ func (f *Footer) bindColumn(name string, p purpose) (binding, error) {
 		if !c.Flat() {
 			remedy = "name the column that holds it"
 		}
-		return refuse("is "+c.describe()+", not "+p.want, remedy)
+		return refuse("is "+describe(c)+", not "+p.want, remedy)
 	}
 	b.column = numbers[0]
 	return b, nil
@@ -149,17 +150,17 @@ func (f *Footer) bindColumn(name string, p purpose) (binding, error) {
 func (f *Footer) missingRemedy(name, order string) string {
 	var have []string
 	for i := range f.Columns {
-		have = append(have, input.PlainColumn(f.Columns[i].name))
+		have = append(have, input.PlainColumn(f.Columns[i].Name))
 	}
 	return input.MissingRemedy(name, order, have)
 }
 
 // describe says what a column is, in the words of the format.
-func (c *fileColumn) describe() string {
-	if len(c.elements) == 0 {
+func describe(c *column.Column) string {
+	if len(c.Elements) == 0 {
 		return "nothing"
 	}
-	e := &c.elements[0]
+	e := &c.Elements[0]
 	what := logical(e)
 	switch {
 	case e.RepetitionType.V == format.Repeated:
@@ -272,7 +273,7 @@ func Widened(a, b pipeline.ColumnKind) pipeline.ColumnKind {
 }
 
 // widen reads a column as one of another kind: see Widened.
-func (c *fileColumn) widen(b *binding, to pipeline.ColumnKind) {
+func widen(c *column.Column, b *binding, to pipeline.ColumnKind) {
 	b.Kind, b.convert = to, nil
 	switch to {
 	case pipeline.TimestampColumn:
@@ -282,7 +283,7 @@ func (c *fileColumn) widen(b *binding, to pipeline.ColumnKind) {
 	case pipeline.DoubleColumn:
 		b.convert = func(v uint64) uint64 { return math.Float64bits(float64(math.Float32frombits(uint32(v)))) }
 	default:
-		b.value = textOf(&c.elements[0])
+		b.value = textOf(&c.Elements[0])
 	}
 }
 

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/parquet-go/parquet-go/format"
-
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
@@ -35,7 +34,11 @@ func EachOf(path string, part Part, names []string, do func(row []PartValue) err
 		if err != nil {
 			return err
 		}
-		s, err := openSide(f, path, names, nil)
+		wanted := make([]column.Column, len(names))
+		for k, name := range names {
+			wanted[k].Name = name
+		}
+		s, err := openSide(f, path, wanted)
 		if err != nil {
 			return err
 		}
@@ -94,13 +97,13 @@ type side struct {
 	cursors []parquet.Cursor
 }
 
-// openSide opens columns of one value a row that is never missing. kinds are their types; nil takes any.
-func openSide(f *parquet.Footer, path string, names []string, kinds []format.Type) (*side, error) {
+// openSide opens columns of one value a row that is never missing. One without elements may be of any type.
+func openSide(f *parquet.Footer, path string, wanted []column.Column) (*side, error) {
 	var columns []int
-	for k, name := range names {
-		at := f.Named(name)
-		if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 || kinds != nil && f.Columns[at[0]].Leaves[0].Element.Type.V != kinds[k] {
-			return nil, &input.SchemaError{Path: path, Column: name, Cause: "is not as velum writes it", Remedy: "give the part as velum wrote it"}
+	for _, want := range wanted {
+		at := f.Named(want.Name)
+		if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 || want.Elements != nil && f.Columns[at[0]].Elements[0].Type != want.Elements[0].Type {
+			return nil, &input.SchemaError{Path: path, Column: want.Name, Cause: "is not as velum writes it", Remedy: "give the part as velum wrote it"}
 		}
 		columns = append(columns, at[0])
 	}
@@ -113,8 +116,8 @@ func openSide(f *parquet.Footer, path string, names []string, kinds []format.Typ
 		return nil, err
 	}
 	s := &side{row: make([]PartValue, len(columns)), cursors: make([]parquet.Cursor, len(columns))}
-	for k, column := range columns {
-		s.cursors[k] = f.Cursor(column, 0, file, 0, groups)
+	for k, at := range columns {
+		s.cursors[k] = f.Cursor(at, 0, file, 0, groups)
 	}
 	return s, nil
 }

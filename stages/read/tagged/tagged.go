@@ -10,9 +10,8 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go/format"
-
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
@@ -45,22 +44,7 @@ type Reader struct {
 	spans []pipeline.Span
 }
 
-// Columns of the file.
-const (
-	taggedID = iota
-	taggedRow
-	taggedConfidence
-	taggedLanguage
-	taggedChoice
-	taggedText
-	taggedWords
-)
-
-var (
-	taggedNames = []string{"note_id", "row", "confidence", "language", "choice", "text", "words"}
-	taggedKinds = []format.Type{format.ByteArray, format.Int64, format.Float, format.ByteArray, format.ByteArray, format.ByteArray, format.ByteArray}
-)
-
+// Remedy says what to do about a file that is none of tagged notes.
 const Remedy = "give a part of candidates/, selected/ or review/ as velum wrote it"
 
 // New opens a file of size bytes; path is for messages. The error is an *input.SchemaError if it is no file of tagged
@@ -99,7 +83,7 @@ func (r *Reader) open(from io.ReaderAt, size int64) error {
 		return err
 	}
 	r.foot = f
-	r.notes, err = openSide(f, r.path, taggedNames, taggedKinds)
+	r.notes, err = openSide(f, r.path, column.Tagged)
 	return err
 }
 
@@ -166,32 +150,32 @@ func (r *Reader) fill(b *pipeline.Batch) error {
 // note appends the current note.
 func (r *Reader) note(b *pipeline.Batch) error {
 	row := r.notes.row
-	number, confidence := int64(row[taggedRow].Bits), math.Float32frombits(uint32(row[taggedConfidence].Bits))
-	language, known := pipeline.ParseLanguage(string(row[taggedLanguage].Bytes))
-	choice, chosen := pipeline.ParseChoice(string(row[taggedChoice].Bytes))
-	wrong := func(column int, cause string) error { return r.notes.cursors[column].Damage(cause) }
+	number, confidence := int64(row[column.TaggedRow].Bits), math.Float32frombits(uint32(row[column.TaggedConfidence].Bits))
+	language, known := pipeline.ParseLanguage(string(row[column.TaggedLanguage].Bytes))
+	choice, chosen := pipeline.ParseChoice(string(row[column.TaggedChoice].Bytes))
+	wrong := func(at int, cause string) error { return r.notes.cursors[at].Damage(cause) }
 	switch {
-	case !input.CleanID(row[taggedID].Bytes):
-		return wrong(taggedID, "has an id that is none")
+	case !input.CleanID(row[column.TaggedID].Bytes):
+		return wrong(column.TaggedID, "has an id that is none")
 	case number < 0:
-		return wrong(taggedRow, "has a negative number")
+		return wrong(column.TaggedRow, "has a negative number")
 	case !(confidence >= 0 && confidence <= 1):
-		return wrong(taggedConfidence, "has a value outside 0 to 1")
+		return wrong(column.TaggedConfidence, "has a value outside 0 to 1")
 	case !known:
-		return wrong(taggedLanguage, "has an unknown language")
+		return wrong(column.TaggedLanguage, "has an unknown language")
 	case !chosen:
-		return wrong(taggedChoice, "has an unknown choice")
-	case !utf8.Valid(row[taggedText].Bytes):
-		return wrong(taggedText, "has a text that is none")
-	case len(b.Text.Data)+len(row[taggedText].Bytes) >= input.MaxInput:
-		return wrong(taggedText, "has a note of more than 1 GiB")
+		return wrong(column.TaggedChoice, "has an unknown choice")
+	case !utf8.Valid(row[column.TaggedText].Bytes):
+		return wrong(column.TaggedText, "has a text that is none")
+	case len(b.Text.Data)+len(row[column.TaggedText].Bytes) >= input.MaxInput:
+		return wrong(column.TaggedText, "has a note of more than 1 GiB")
 	}
 	first := len(b.Tags)
-	if !r.words(b, row[taggedText].Bytes, row[taggedWords].Bytes) {
-		return wrong(taggedWords, "has words that the text or the tag set does not have")
+	if !r.words(b, row[column.TaggedText].Bytes, row[column.TaggedWords].Bytes) {
+		return wrong(column.TaggedWords, "has words that the text or the tag set does not have")
 	}
-	b.ID.Append(row[taggedID].Bytes)
-	b.Text.Append(row[taggedText].Bytes)
+	b.ID.Append(row[column.TaggedID].Bytes)
+	b.Text.Append(row[column.TaggedText].Bytes)
 	b.Extra[0].Valid = append(b.Extra[0].Valid, true)
 	b.Extra[0].Fixed = append(b.Extra[0].Fixed, uint64(number))
 	b.Conf = append(b.Conf, confidence)
@@ -204,7 +188,7 @@ func (r *Reader) note(b *pipeline.Batch) error {
 	return nil
 }
 
-// words appends the tokens and tags of a note: the inverse of what unit.Tagged says of its column. false: there
+// words appends the tokens and tags of a note: see column.Tagged. false: there
 // are no such words in the text.
 func (r *Reader) words(b *pipeline.Batch, text, words []byte) bool {
 	for at := uint64(0); len(words) > 0; {

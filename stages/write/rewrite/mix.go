@@ -8,6 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/write/table"
 )
@@ -126,7 +127,7 @@ func (m *mixing) cut(number int64) error {
 		return err
 	}
 	m.at = at
-	m.to, err = m.like.again(file, m.rowGroup, table.PartColumn(mixedPart)...)
+	m.to, err = m.like.again(file, m.rowGroup, column.Part(mixedPart)...)
 	return err
 }
 

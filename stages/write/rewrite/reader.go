@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/write/table"
@@ -54,8 +55,12 @@ func openPart(s commit.Staged) (*reader, error) {
 }
 
 // again begins a part of the same columns and metadata; others stand in place of columns of their names.
-func (r *reader) again(file *commit.Part, rowGroup int, others ...table.Column) (*table.Part, error) {
-	columns, err := table.ColumnsOf(r.footer.Metadata())
+func (r *reader) again(file *commit.Part, rowGroup int, others ...column.Column) (*table.Part, error) {
+	meta := r.footer.Metadata()
+	columns, ok := column.Of(meta.Schema[1:])
+	if !ok {
+		return nil, r.changed()
+	}
 	for i := range columns {
 		for _, c := range others {
 			if columns[i].Name == c.Name {
@@ -64,10 +69,10 @@ func (r *reader) again(file *commit.Part, rowGroup int, others ...table.Column) 
 		}
 	}
 	var metadata []string
-	for _, pair := range r.footer.Metadata().KeyValueMetadata {
+	for _, pair := range meta.KeyValueMetadata {
 		metadata = append(metadata, pair.Key, pair.Value)
 	}
-	return &table.Part{Table: table.New(file, columns, rowGroup, metadata...), File: file}, err
+	return &table.Part{Table: table.New(file, columns, rowGroup, metadata...), File: file}, nil
 }
 
 // changed says that the part is not what was written.

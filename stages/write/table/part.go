@@ -15,7 +15,7 @@ type Part struct {
 // Take appends a row of another table, of whose columns those of the part are; those of one value keep theirs.
 func (p *Part) Take(row parquet.Row) error {
 	for _, v := range row {
-		if c := &p.Columns[v.Column()]; c.Constant == nil {
+		if c := &p.Columns[v.Column()]; !c.Fills() {
 			c.take(v)
 		}
 	}

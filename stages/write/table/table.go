@@ -20,6 +20,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 )
 
 // How parts are written. Level 1 of zstd: higher levels take twice the time
@@ -35,87 +36,6 @@ const (
 	StagedRows   = 4096    // in a row group of a staged part, of which package rewrite holds one in memory for each part that it merges
 )
 
-// Column is one column of a part.
-type Column struct {
-	Name     string
-	Kind     pipeline.ColumnKind
-	Optional bool
-	Dict     bool   // few different values
-	Binary   bool   // bytes that need not be UTF-8
-	Constant []byte // of a column that has one value: the table fills it in
-	shape    *shape // of a column that is kept: then the rest says nothing
-}
-
-func (c *Column) node() parquet.Node {
-	if c.shape != nil {
-		return c.shape.node
-	}
-	var n parquet.Node
-	switch c.Kind {
-	case pipeline.BytesColumn:
-		n = parquet.String()
-		if c.Binary {
-			n = parquet.Leaf(parquet.ByteArrayType)
-		}
-	case pipeline.Int32Column:
-		n = parquet.Encoded(parquet.Int(32), &parquet.Plain) // counts are mostly 0: zstd packs them as well as deltas do, and both libraries are slow at those
-	case pipeline.Int64Column:
-		n = parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
-	case pipeline.FloatColumn:
-		n = parquet.Leaf(parquet.FloatType)
-	case pipeline.DoubleColumn:
-		n = parquet.Leaf(parquet.DoubleType)
-	case pipeline.BoolColumn:
-		n = parquet.Leaf(parquet.BooleanType)
-	case pipeline.DateColumn:
-		n = parquet.Date()
-	case pipeline.TimestampColumn:
-		n = parquet.Timestamp(parquet.Microsecond)
-	}
-	if c.Dict {
-		n = parquet.Encoded(n, &parquet.RLEDictionary)
-	}
-	if c.Optional {
-		return parquet.Optional(n)
-	}
-	return n
-}
-
-// schema is a group whose fields keep their order; parquet.Group sorts them.
-type schema struct {
-	parquet.Group
-	columns []Column
-}
-
-func newSchema(columns []Column) *schema {
-	s := &schema{parquet.Group{}, columns}
-	for i := range columns {
-		s.Group[columns[i].Name] = columns[i].node()
-	}
-	return s
-}
-
-// Fields implements parquet.Node.
-func (s *schema) Fields() []parquet.Field {
-	fields := s.Group.Fields()
-	slices.SortFunc(fields, func(a, b parquet.Field) int { return cmp.Compare(s.at(a.Name()), s.at(b.Name())) })
-	return fields
-}
-
-func (s *schema) at(name string) int {
-	return slices.IndexFunc(s.columns, func(c Column) bool { return c.Name == name })
-}
-
-// PartColumn is the last column of every part: what the file of its rows is
-// called in this output. With the number of the row it is a key in both trees,
-// whatever the ids are.
-func PartColumn(mark string) []Column {
-	if mark == "" {
-		return nil
-	}
-	return []Column{{Name: pipeline.PartColumn, Dict: true, Constant: []byte(mark)}}
-}
-
 // Table writes the rows of one part, column by column.
 type Table struct {
 	w       *parquet.GenericWriter[any]
@@ -130,9 +50,9 @@ type Table struct {
 const OffsetsKey = "velum.offsets"
 
 // offsetsSaid returns what it says of these columns; "" without offsets.
-func offsetsSaid(columns []Column) string {
+func offsetsSaid(columns []column.Column) string {
 	has := func(name string) bool {
-		return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
+		return slices.ContainsFunc(columns, func(c column.Column) bool { return c.Name == name })
 	}
 	switch {
 	case has("start_char"):
@@ -145,7 +65,7 @@ func offsetsSaid(columns []Column) string {
 
 // Values gathers the values of some rows and their digest.
 type Values struct {
-	Column
+	column column.Column
 	w      *parquet.ColumnWriter
 	stored parquet.Kind
 	leaf   int
@@ -163,18 +83,19 @@ var zstdFastest = &zstd.Codec{Level: zstd.SpeedFastest}
 // which build. No statistics, bounds or filters are written for any column:
 // those of a text column would hold the text of notes in the clear, and
 // nobody looks for a note by the range of its id.
-func New(out io.Writer, columns []Column, rowGroup int, metadata ...string) *Table {
+func New(out io.Writer, columns []column.Column, rowGroup int, metadata ...string) *Table {
+	u := &untailed{w: out, columns: columns}
+	t := &Table{out: u, most: cmp.Or(rowGroup, RowGroupRows)}
+	schema := newSchema(columns)
 	options := []parquet.WriterOption{
-		parquet.NewSchema("velum", newSchema(columns)),
+		schema,
 		parquet.Compression(zstdFastest),
-		parquet.PageBufferSize(pageRoom(columns, cmp.Or(rowGroup, RowGroupRows))),
+		parquet.PageBufferSize(pageRoom(columns, t.most)),
 		parquet.DataPageStatistics(false),
 		parquet.CreatedBy("velum", "1", "0"),
 	}
-	for _, c := range columns {
-		for _, path := range c.paths() {
-			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
-		}
+	for _, path := range schema.Columns() {
+		options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 	}
 	metadata = append(metadata, OffsetsKey, offsetsSaid(columns))
 	for i := 0; i+1 < len(metadata); i += 2 {
@@ -182,14 +103,12 @@ func New(out io.Writer, columns []Column, rowGroup int, metadata ...string) *Tab
 			options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
 		}
 	}
-	u := &untailed{w: out, columns: columns}
-	t := &Table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}
-	writers := t.w.ColumnWriters()
+	t.w = parquet.NewGenericWriter[any](u, options...)
 	for _, c := range columns {
-		for _, path := range c.paths() {
-			leaf, _ := t.w.Schema().Lookup(path...)
+		for _, leaf := range c.Leaves {
+			n := len(t.Columns)
 			t.Columns = append(t.Columns, Values{
-				Column: c, w: writers[len(t.Columns)], stored: leaf.Node.Type().Kind(), leaf: len(t.Columns), def: leaf.MaxDefinitionLevel, digest: NewDigest(leaf.MaxDefinitionLevel > 0),
+				column: c, w: t.w.ColumnWriters()[n], stored: parquet.Kind(leaf.Element.Type.V), leaf: n, def: leaf.MaxDef, digest: NewDigest(leaf.MaxDef > 0),
 			})
 		}
 	}
@@ -200,14 +119,15 @@ func New(out io.Writer, columns []Column, rowGroup int, metadata ...string) *Tab
 // ours gets there, or by its last value alone. For each column of numbers that are never
 // missing the library makes so much room at once: at 4 MiB, that was 120 MB a unit.
 // Beside a value that may be missing it keeps five bytes.
-func pageRoom(columns []Column, rows int) int {
+func pageRoom(columns []column.Column, rows int) int {
 	room := pageBytes + pageBytes/4
 	for _, c := range columns {
 		switch {
-		case c.shape != nil && !c.shape.node.Required():
-			return 4 * pageBytes
-		case c.Optional:
+		case c.Elements[0].RepetitionType.V == format.Required:
+		case c.Flat():
 			room = min(pageBytes+pageBytes/4+5*rows, 4*pageBytes)
+		default:
+			return 4 * pageBytes
 		}
 	}
 	return room
@@ -239,19 +159,19 @@ func (t *Table) flush(n int) error {
 	full := t.group+n == t.most
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if c.Constant != nil {
+		if c.Fills() {
 			c.fill(n)
 		}
 		c.write()
 		if c.rows != n {
-			return fmt.Errorf("column %s has %d of %d rows", c.Name, c.rows, n)
+			return fmt.Errorf("column %s has %d of %d rows", c.column.Name, c.rows, n)
 		}
 		c.rows = 0
 		if full {
 			c.page = 0
 		}
 		if c.err != nil {
-			return fmt.Errorf("column %s: %w", c.Name, c.err)
+			return fmt.Errorf("column %s: %w", c.column.Name, c.err)
 		}
 	}
 	t.rows += int64(n)
@@ -279,10 +199,13 @@ func (t *Table) Rest() error {
 	return nil
 }
 
+// Fills reports whether the table itself fills the column, which has one value.
+func (c *Values) Fills() bool { return c.column.Constant != nil }
+
 // fill puts the value of a constant column n times.
 func (c *Values) fill(n int) {
 	for range n {
-		c.Bytes(c.Constant)
+		c.Bytes(c.column.Constant)
 	}
 }
 
@@ -338,7 +261,7 @@ func (t *Table) Close() (rows int64, digest string, err error) {
 	}
 	h := sha256.New()
 	for i := range t.Columns {
-		t.Columns[i].digest.Sum(h, t.Columns[i].Name)
+		t.Columns[i].digest.Sum(h, t.Columns[i].column.Name)
 	}
 	return t.rows, hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
@@ -348,7 +271,7 @@ func (t *Table) Close() (rows int64, digest string, err error) {
 // would then find no rows.
 type untailed struct {
 	w       io.Writer
-	columns []Column
+	columns []column.Column
 	hold    bool   // keep what comes
 	at      int64  // bytes passed on
 	tail    []byte // what was held: the end of the data, the index, the footer
@@ -412,9 +335,11 @@ func (c *Values) Int32(v int32)   { c.put(parquet.Int32Value(v), 4) }
 func (c *Values) Int64(v int64)   { c.put(parquet.Int64Value(v), 8) }
 func (c *Values) Float(v float32) { c.put(parquet.FloatValue(v), 4) }
 
-// Copy appends value i of a pass-through column.
+// Copy appends value i of a column of batches; null, or zero where nothing may be null, if there is none.
 func (c *Values) Copy(from *pipeline.Column, i int) {
 	switch {
+	case (from == nil || !from.Valid[i]) && c.def == 0:
+		c.take(parquet.ZeroValue(c.stored))
 	case from == nil || !from.Valid[i]:
 		c.Null()
 	case from.Kind == pipeline.BytesColumn:

@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 )
 
 // TestVerifyTellsRowsApart: a digest of other rows is another digest.
@@ -17,7 +18,7 @@ func TestVerifyTellsRowsApart(t *testing.T) {
 	digests := map[string]int{}
 	for i, texts := range [][]string{{"a", "b"}, {"b", "a"}, {"ab", ""}, {"", "ab"}, {"a"}, {"a", "b", ""}, {}} {
 		var buf bytes.Buffer
-		w := New(&buf, []Column{{Name: "text"}}, 0)
+		w := New(&buf, []column.Column{column.Text("text")}, 0)
 		for _, s := range texts {
 			w.Columns[0].Bytes([]byte(s))
 		}
@@ -43,7 +44,15 @@ func TestVerifyTellsRowsApart(t *testing.T) {
 // whatever is missing.
 func TestPageRoom(t *testing.T) {
 	t.Parallel()
-	columns := []Column{{Name: "n", Kind: pipeline.Int64Column, Optional: true}, {Name: "s", Optional: true}, {Name: "none", Kind: pipeline.Int32Column, Optional: true}, {Name: "text"}}
+	var columns []column.Column
+	for _, c := range []pipeline.Column{{Name: "n", Kind: pipeline.Int64Column}, {Name: "s"}, {Name: "none", Kind: pipeline.Int32Column}} {
+		passed, err := column.Passed(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, passed)
+	}
+	columns = append(columns, column.Text("text"))
 	var buf bytes.Buffer
 	w := New(&buf, columns, 0)
 	value, text := []byte("seis66"), []byte(strings.Repeat("x", 60)) // 16 rows a kB

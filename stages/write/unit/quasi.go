@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/write/summary"
 	"github.com/velum-health/velum/stages/write/table"
@@ -31,7 +32,7 @@ const (
 
 // quasiColumns are those of the private part: what of a note may single somebody out. patient is a hash of eight bytes, and
 // empty if nobody knows; combination is the number of the values in the summary of the unit.
-var quasiColumns = []table.Column{{Name: "note_id"}, {Name: "row", Kind: pipeline.Int64Column}, {Name: "patient", Binary: true}, {Name: "combination", Kind: pipeline.Int32Column}}
+var quasiColumns = []column.Column{column.Text("note_id"), column.Int64("row"), column.Bytes("patient"), column.Int32("combination")}
 
 // putQuasi writes the quasi-identifiers of the masked notes of u.pick.
 func (u *Unit) putQuasi(b *pipeline.Batch) error {
@@ -94,11 +95,11 @@ type Quasi struct {
 
 // NewQuasi begins a table; rowGroup is as in Options.
 func NewQuasi(out io.Writer, names []string, rowGroup int, part string) (*Quasi, error) {
-	columns := []table.Column{{Name: "note_id"}, {Name: "row", Kind: pipeline.Int64Column}}
+	columns := []column.Column{column.Text("note_id"), column.Int64("row")}
 	for _, name := range names {
-		columns = append(columns, table.Column{Name: name, Dict: true})
+		columns = append(columns, column.Names(name))
 	}
-	columns = append(columns, table.PartColumn(part)...)
+	columns = append(columns, column.Part(part)...)
 	return &Quasi{Table: table.New(out, columns, rowGroup)}, distinct(columns)
 }
 

@@ -8,17 +8,12 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/stages/write/table"
 )
 
-// Tagged writes notes in the form that models learn from, one Parquet file:
-//
-//	note_id, row, confidence, language, choice, text, words
-//
-// words has of each token how many bytes lie between it and the one before, its length (both as varints),
-// pipeline.TokenFlags and its tag in the set of the file's metadata, a byte each: one value a note, since three
-// lists of words took a sixth of a run to write and to read again. row is the number of the note in
-// its input file. The file holds the words of notes: it is private. Candidates,
+// Tagged writes notes in the form that models learn from, one Parquet file with the columns of column.Tagged. row is the number of
+// the note in its input file. The file holds the words of notes: it is private. Candidates,
 // selection sets and what goes to a curator have this form.
 type Tagged struct {
 	*table.Table
@@ -27,35 +22,18 @@ type Tagged struct {
 	words []byte // of the notes that are not flushed
 }
 
-const (
-	taggedID = iota
-	taggedRow
-	taggedConfidence
-	taggedLanguage
-	taggedChoice
-	taggedText
-	taggedWords
-	taggedPart // of notes of several units
-)
-
-var taggedColumns = []table.Column{
-	{Name: "note_id"}, {Name: "row", Kind: pipeline.Int64Column},
-	{Name: "confidence", Kind: pipeline.FloatColumn}, {Name: "language", Dict: true}, {Name: "choice", Dict: true},
-	{Name: "text"}, {Name: "words", Binary: true},
-}
-
 // NewTagged begins a file of notes tagged with set, with rowGroup rows per row group (0: 100,000).
 func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
-	return newTagged(out, set, rowGroup, taggedColumns)
+	return newTagged(out, set, rowGroup, column.Tagged)
 }
 
 // NewChosen is NewTagged for notes of several units: column part is taken from the column pipeline.PartColumn of the
 // batches. metadata holds keys and values.
 func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) (*Tagged, error) {
-	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), table.Column{Name: pipeline.PartColumn, Dict: true}), metadata...)
+	return newTagged(out, set, rowGroup, append(slices.Clone(column.Tagged), column.Names(pipeline.PartColumn)), metadata...)
 }
 
-func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []table.Column, metadata ...string) (*Tagged, error) {
+func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column.Column, metadata ...string) (*Tagged, error) {
 	if set == nil {
 		return nil, errors.New("notes without tags; a stage is missing")
 	}
@@ -99,17 +77,17 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		if rows != nil {
 			row = int64(rows.Fixed[i])
 		}
-		c[taggedID].Bytes(b.ID.At(i))
-		c[taggedRow].Int64(row)
-		c[taggedConfidence].Float(valueAt(b.Conf, i, 1))
-		c[taggedLanguage].Bytes(languageNames()[valueAt(b.Language, i, pipeline.UnknownLanguage)])
-		c[taggedChoice].Bytes(choiceNames[valueAt(b.Chosen, i, pipeline.NotChosen)])
-		c[taggedText].Bytes(b.Text.At(i))
+		c[column.TaggedID].Bytes(b.ID.At(i))
+		c[column.TaggedRow].Int64(row)
+		c[column.TaggedConfidence].Float(valueAt(b.Conf, i, 1))
+		c[column.TaggedLanguage].Bytes(languageNames()[valueAt(b.Language, i, pipeline.UnknownLanguage)])
+		c[column.TaggedChoice].Bytes(choiceNames[valueAt(b.Chosen, i, pipeline.NotChosen)])
+		c[column.TaggedText].Bytes(b.Text.At(i))
 		at := len(w.words)
 		w.words = appendWords(w.words, b.Tokens.At(i), b.TagsOf(i))
-		c[taggedWords].Bytes(w.words[at:])
-		if len(c) > taggedPart && c[taggedPart].Constant == nil {
-			c[taggedPart].Bytes(parts.Bytes.At(i))
+		c[column.TaggedWords].Bytes(w.words[at:])
+		if last := &c[len(c)-1]; len(c) > len(column.Tagged) && !last.Fills() {
+			last.Bytes(parts.Bytes.At(i))
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/pipeline/patientid"
@@ -157,6 +158,10 @@ const (
 	rarePerson = placeSource + 1
 )
 
+var quarantineColumns = []column.Column{
+	column.Int64("row"), column.Text("note_id"), column.Names("reason"), column.Int64("line"), column.Int64("byte"), column.Names("cause"),
+}
+
 const (
 	quarantineRow = iota
 	quarantineID
@@ -193,7 +198,7 @@ func New(parts *commit.Parts, o Options) (*Unit, error) {
 	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), counted: newCounted()}
 	columns, err := u.maskedColumns()
 	if err == nil {
-		err = distinct(slices.Concat(columns, table.PartColumn(u.o.Part)))
+		err = distinct(slices.Concat(columns, column.Part(u.o.Part)))
 	}
 	if err != nil {
 		return nil, err
@@ -208,11 +213,11 @@ func New(parts *commit.Parts, o Options) (*Unit, error) {
 	}
 	noted := noteColumns
 	if o.Centers {
-		noted = slices.Concat(noted, []table.Column{{Name: "center"}})
+		noted = slices.Concat(noted, []column.Column{column.Text("center")})
 	}
 	if u.source = none; o.Mixed {
 		u.source = len(noted)
-		noted = slices.Concat(noted, []table.Column{{Name: pipeline.SourceColumn, Kind: pipeline.Int64Column}})
+		noted = slices.Concat(noted, []column.Column{column.Int64(pipeline.SourceColumn)})
 	}
 	if u.notes, err = u.begin("notes", noted, true); err != nil {
 		return nil, err
@@ -222,12 +227,12 @@ func New(parts *commit.Parts, o Options) (*Unit, error) {
 }
 
 // maskedColumns lays out the masked part.
-func (u *Unit) maskedColumns() ([]table.Column, error) {
-	columns := []table.Column{
-		{Name: "note_id"},
-		{Name: "row", Kind: pipeline.Int64Column},
-		{Name: "text"},
-		{Name: "model", Dict: true},
+func (u *Unit) maskedColumns() ([]column.Column, error) {
+	columns := []column.Column{
+		column.Text("note_id"),
+		column.Int64("row"),
+		column.Text("text"),
+		column.Names("model"),
 	}
 	u.countOf = make([]int, pipeline.Categories())
 	for c := range u.countOf {
@@ -236,7 +241,7 @@ func (u *Unit) maskedColumns() ([]table.Column, error) {
 	for _, c := range u.o.Categories {
 		if !slices.Contains(u.o.Imitated, c) {
 			u.countOf[c] = len(columns)
-			columns = append(columns, table.Column{Name: countColumn(c), Kind: pipeline.Int32Column})
+			columns = append(columns, column.Int32(countColumn(c)))
 		}
 	}
 	for c := range u.countOf {
@@ -244,11 +249,11 @@ func (u *Unit) maskedColumns() ([]table.Column, error) {
 			u.countOf[c] = len(columns) // n_other
 		}
 	}
-	columns = append(columns, table.Column{Name: "n_other", Kind: pipeline.Int32Column})
+	columns = append(columns, column.Int32("n_other"))
 	u.counts = make([]int32, len(columns))
 	u.extra = make([]*pipeline.Column, len(u.o.Pass))
 	for _, c := range u.o.Pass {
-		kept, err := table.Of(&c)
+		kept, err := column.Passed(&c)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +267,7 @@ func countColumn(c pipeline.Category) string {
 	return "n_" + strings.ReplaceAll(strings.ToLower(c.String()), "-", "_")
 }
 
-func distinct(columns []table.Column) error {
+func distinct(columns []column.Column) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c.Name] {
@@ -273,7 +278,7 @@ func distinct(columns []table.Column) error {
 	return nil
 }
 
-func (u *Unit) begin(kind string, columns []table.Column, private bool) (*table.Part, error) {
+func (u *Unit) begin(kind string, columns []column.Column, private bool) (*table.Part, error) {
 	file, err := u.parts.Create(kind, ".parquet", private)
 	if err != nil {
 		return nil, err
@@ -285,7 +290,7 @@ func (u *Unit) begin(kind string, columns []table.Column, private bool) (*table.
 			rowGroup = table.StagedRows
 		}
 	}
-	return &table.Part{Table: table.New(file, slices.Concat(columns, table.PartColumn(u.o.Part)), rowGroup, metadata...), File: file}, nil
+	return &table.Part{Table: table.New(file, slices.Concat(columns, column.Part(u.o.Part)), rowGroup, metadata...), File: file}, nil
 }
 
 // Put implements pipeline.Sink.
@@ -386,9 +391,8 @@ func (u *Unit) countSpans(spans []pipeline.Span) {
 	}
 }
 
-var noteColumns = []table.Column{
-	{Name: "note_id"}, {Name: "row", Kind: pipeline.Int64Column},
-	{Name: "confidence", Kind: pipeline.FloatColumn}, {Name: "language", Dict: true},
+var noteColumns = []column.Column{
+	column.Text("note_id"), column.Int64("row"), column.Float("confidence"), column.Names("language"),
 }
 
 // putNotes writes what is known of the masked notes and not public.
@@ -420,11 +424,10 @@ func (u *Unit) putNotes(b *pipeline.Batch) error {
 
 // originalColumns are those of the spans in the note as it was; the public
 // ones have no score and no source.
-var originalColumns = []table.Column{
-	{Name: "note_id"}, {Name: "row", Kind: pipeline.Int64Column},
-	{Name: "start", Kind: pipeline.Int32Column}, {Name: "end", Kind: pipeline.Int32Column},
-	{Name: "start_char", Kind: pipeline.Int32Column}, {Name: "end_char", Kind: pipeline.Int32Column},
-	{Name: "category", Dict: true}, {Name: "score", Kind: pipeline.FloatColumn}, {Name: "source", Dict: true},
+var originalColumns = []column.Column{
+	column.Text("note_id"), column.Int64("row"),
+	column.Int32("start"), column.Int32("end"), column.Int32("start_char"), column.Int32("end_char"),
+	column.Names("category"), column.Float("score"), column.Names("source"),
 }
 
 func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
@@ -457,7 +460,7 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 }
 
 // rareColumns are those of what singles somebody out.
-var rareColumns = slices.Concat(originalColumns[:placeSource], []table.Column{{Name: "phrase", Kind: pipeline.Int64Column}, {Name: "person", Kind: pipeline.Int64Column}})
+var rareColumns = slices.Concat(originalColumns[:placeSource], []column.Column{column.Int64("phrase"), column.Int64("person")})
 
 // putRare writes the spans of package rare that were not masked to the private part. A note without a patient counts as
 // a person of its own.
@@ -589,7 +592,7 @@ func (u *Unit) settleCandidates() error {
 		if err != nil {
 			return err
 		}
-		if u.tagged, err = newTagged(file, u.held.TagSet, u.o.RowGroup, slices.Concat(taggedColumns, table.PartColumn(u.o.Part))); err != nil {
+		if u.tagged, err = newTagged(file, u.held.TagSet, u.o.RowGroup, slices.Concat(column.Tagged, column.Part(u.o.Part))); err != nil {
 			return err
 		}
 		u.candidates = &table.Part{Table: u.tagged.Table, File: file}
@@ -618,9 +621,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 	}
 	u.done.Quarantined += int64(len(u.pick))
 	if u.quarantine == nil {
-		columns := []table.Column{{Name: "row", Kind: pipeline.Int64Column}, {Name: "note_id"}, {Name: "reason", Dict: true}}
-		columns = append(columns, table.Column{Name: "line", Kind: pipeline.Int64Column}, table.Column{Name: "byte", Kind: pipeline.Int64Column}, table.Column{Name: "cause", Dict: true})
-		if u.quarantine, err = u.begin("quarantine", columns, true); err != nil {
+		if u.quarantine, err = u.begin("quarantine", quarantineColumns, true); err != nil {
 			return err
 		}
 	}
@@ -631,17 +632,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 		t.Columns[quarantineID].Bytes(b.ID.At(i))
 		t.Columns[quarantineReason].Bytes(reasonNames[b.Reason[i]])
 		for k, c := range places {
-			to := &t.Columns[quarantinePlaces+k]
-			switch {
-			case c == nil && to.Kind == pipeline.BytesColumn:
-				to.Bytes(nil)
-			case c == nil:
-				to.Int64(0)
-			case c.Kind == pipeline.BytesColumn:
-				to.Bytes(c.Bytes.At(i))
-			default:
-				to.Int64(int64(c.Fixed[i]))
-			}
+			t.Columns[quarantinePlaces+k].Copy(c, i)
 		}
 	})
 }
