@@ -56,6 +56,8 @@ type File struct {
 	Groups int           // row groups; 0 for dumps and text
 	Lines  map[int64]int `json:",omitempty"` // at which units of a table of text begin, by their first byte
 
+	Encoding input.Encoding `json:",omitempty"` // of a table of text; found once, for all its units
+
 	form  form
 	given bool  // given by name, not found in a folder
 	text  int64 // bytes of text in it, as far as they were counted

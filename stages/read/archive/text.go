@@ -216,8 +216,8 @@ func (n *noteFile) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// open opens the records of a file for the fields wanted. A field that no
-// record can have is a *input.SchemaError.
+// open opens the records of a file for the fields wanted, and says in o how it is encoded. A field that no record can
+// have is a *input.SchemaError.
 func (f *File) open(o *input.Options) (text.Records, error) {
 	if f.form == documentForm {
 		return clinical.Open(f.Path, o)
@@ -230,7 +230,9 @@ func (f *File) open(o *input.Options) (text.Records, error) {
 
 // tableUnits counts the records of a file and cuts them into units.
 func (s *scanner) tableUnits(f *File, unit commit.Unit) error {
-	in, err := f.open(&s.a.o)
+	o := s.a.o
+	in, err := f.open(&o)
+	f.Encoding = o.Encoding
 	if strange, ok := errors.AsType[*input.SchemaError](err); ok && s.a.o.Optional && slices.Contains(s.a.o.Pass, strange.Column) {
 		s.a.without(strange.Column)
 		return s.tableUnits(f, unit)
@@ -323,6 +325,7 @@ type table struct {
 }
 
 func newTable(f *File, u *commit.Unit, o *input.Options) (*table, error) {
+	o.Encoding = f.Encoding
 	in, err := f.open(o)
 	if err != nil {
 		return nil, f.changed()

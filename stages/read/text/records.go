@@ -35,11 +35,13 @@ type csvRecords struct {
 	swallowed []input.Place // rows that the last one swallowed, and that are to be handed out as broken ones
 }
 
+// OpenCSV opens a CSV file, finds its columns and says in o how it is encoded.
 func OpenCSV(path string, o *input.Options) (Records, error) {
 	r := &CSV{intake: newIntake(path, Options{Encoding: o.Encoding, Comma: o.Comma}), lenient: true}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
+	o.Encoding = r.encoding
 	names, err := r.heads()
 	if err == nil {
 		err = r.find(o, names)
@@ -103,13 +105,14 @@ type jsonRecords struct {
 	place   input.Place
 }
 
-// OpenJSON opens a JSON file and reads the first record: if that has no id or no text under the given names, the error
-// says so.
+// OpenJSON opens a JSON file, says in o how it is encoded and reads the first record: if that has no id or no text under
+// the given names, the error says so.
 func OpenJSON(path string, o *input.Options) (Records, error) {
 	r, err := NewJSONL(path, Options{Encoding: o.Encoding})
 	if err != nil {
 		return nil, err
 	}
+	o.Encoding = r.encoding
 	j := &jsonRecords{JSONL: r, JSONFields: NewJSONFields(path, o)}
 	j.start, _ = j.Ahead()
 	j.sound, err = j.Row()
