@@ -92,11 +92,12 @@ func (g *growth) remember(last *Manifest) {
 	inputs := last.Inputs()
 	for i := range inputs {
 		u := &inputs[i]
-		at := g.old.unit[u.Name]
+		was := g.old.Units[u.Name]
+		at := string(was.At)
 		k := key{at, u.SHA256, u.Input, u.Copy}
 		v := known[k]
 		if v == nil {
-			v = &version{at: at, sum: u.SHA256, source: u.Input, copy: u.Copy, former: g.old.former[u.Name]}
+			v = &version{at: at, sum: u.SHA256, source: u.Input, copy: u.Copy, former: was.Former}
 			known[k] = v
 			if at != "" {
 				g.before[at] = append(g.before[at], v)
@@ -233,7 +234,7 @@ func (n *numbering) file(f *givenFile) {
 		u := &f.units[i]
 		u.Copy = first.Copy
 		name := n.plan.Name(u)
-		n.g.names[name], n.g.now.unit[name] = true, f.at
+		n.g.names[name], n.g.now.Units[name] = true, place{At: location(f.at)}
 	}
 }
 
@@ -257,6 +258,7 @@ func (n *numbering) free(f *givenFile, k int) bool {
 	if n.taken[fileNumber{u.source(), k}] || n.g.names[name] || n.plan.Mark != nil && len(n.marks) > 0 && n.marks[n.plan.Mark(&u)] {
 		return false
 	}
-	before := n.g.old.unit[name]
-	return !n.g.o.Grow || before == "" || before == f.at || n.g.old.former[name] || n.g.replaced[n.g.of[name]] || gone(before)
+	was := n.g.old.Units[name]
+	before := string(was.At)
+	return !n.g.o.Grow || before == "" || before == f.at || was.Former || n.g.replaced[n.g.of[name]] || gone(before)
 }

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,13 +67,10 @@ type UnitOptions struct {
 type Final struct {
 	Manifest *Manifest    // of both trees, with the counts of the whole run; Files is empty
 	Before   []PartRecord // files that the last step of the last commit wrote
-	out      *Output
 	parts    Parts
 	kept     []PartRecord
-	state    func(durable.FS, string, PartRecord) (string, error) // how a part of Before is checked
 	disk     durable.Witness
 	mu       sync.Mutex // of parts and kept: several workers may write files
-	verify   verifier
 }
 
 // Create creates a file of the last step; path is relative to the tree, with slashes.
@@ -86,12 +82,12 @@ func (f *Final) Create(kind, path string, private bool) (*Part, error) {
 
 // Settle makes a complete file durable and verifies it by reading it again. Files that are not settled earlier are
 // settled at the end.
-func (f *Final) Settle(p *Part) error { return f.parts.settle(p, f.verify) }
+func (f *Final) Settle(p *Part) error { return f.parts.settle(p) }
 
 // Keep reuses a part of the previous last step (Before) without change; false if it is no longer there in the same
 // state.
 func (f *Final) Keep(p PartRecord) (bool, error) {
-	kind, err := f.state(f.out.FS, f.out.root(p.Private), p)
+	kind, err := f.parts.run.state(p)
 	if err != nil || kind != "" {
 		return false, err
 	}
@@ -103,11 +99,11 @@ func (f *Final) Keep(p PartRecord) (bool, error) {
 
 // Open opens a part that a unit has written.
 func (f *Final) Open(p PartRecord) (durable.File, error) {
-	return f.open(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)))
+	return f.open(f.parts.run.out.file(p))
 }
 
 func (f *Final) open(name string) (durable.File, error) {
-	file, err := f.out.FS.OpenFile(name, 0, 0)
+	file, err := f.parts.run.fs.OpenFile(name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +145,14 @@ func (f *Final) Passed(p *Part) Staged {
 // Drop takes back a part that was only passing.
 func (f *Final) Drop(p *Part) error {
 	f.parts.parts = slices.DeleteFunc(f.parts.parts, func(q *Part) bool { return p == q })
-	return durable.RemoveIfThere(f.out.FS, p.tmp)
+	return durable.RemoveIfThere(f.parts.run.fs, p.tmp)
 }
 
 // Read returns the content of a part that a unit has written, after checking it. The error is a *durable.IntegrityError
 // if the part is missing or changed.
 func (f *Final) Read(p PartRecord) ([]byte, error) {
-	name := filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path))
-	data, err := durable.ReadFile(f.out.FS, name)
+	name := f.parts.run.out.file(p)
+	data, err := durable.ReadFile(f.parts.run.fs, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -258,39 +254,33 @@ func (r *Prepared) others() error {
 // syncFolders syncs every folder between a tree's root and the parts of m, each once: a run that was killed may have
 // made or filled it without syncing. Folders whose parts all stand in the manifest but are left out: the commit of that
 // manifest synced them.
-func (r *Prepared) syncFolders(m, but *Manifest) (err error) {
-	synced, committed := map[string]bool{}, map[string]bool{}
-	if but != nil {
-		but.all(func(p PartRecord) bool { committed[r.out.root(p.Private)+p.Path] = true; return true })
-	}
-	m.all(func(p PartRecord) bool {
-		root := r.out.root(p.Private)
-		if committed[root+p.Path] {
-			return true
+func (r *Prepared) syncFolders(m, but *Manifest) error {
+	synced, committed := map[string]bool{}, pathsOf(but)
+	for p := range m.all {
+		if committed[tree(p.Private)][p.Path] {
+			continue
 		}
-		for dir := path.Dir(p.Path); err == nil; dir = path.Dir(dir) {
-			name := filepath.Join(root, filepath.FromSlash(dir))
+		for dir := path.Dir(p.Path); ; dir = path.Dir(dir) {
+			name := filepath.Join(r.out.root(p.Private), dir)
 			if !synced[name] {
 				synced[name] = true
-				err = r.fs.SyncDir(name)
-				if errors.Is(err, fs.ErrNotExist) { // somebody has removed it
-					err = nil
+				if err := r.fs.SyncDir(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // somebody has removed it
+					return err
 				}
 			}
 			if dir == "." {
 				break
 			}
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // sum makes the manifest of the whole run.
 func (r *Prepared) sum() (*Manifest, error) {
 	m := &Manifest{
-		Schema: manifestSchema, Config: hex.EncodeToString(r.plan.Config[:]), Model: hex.EncodeToString(r.plan.Model[:]),
-		Key: r.plan.Key, LastStep: r.o.LastStep, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
+		Schema: manifestSchema, Config: r.of.Config, Model: r.of.Model,
+		Key: r.of.Key, LastStep: r.o.LastStep, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
 	}
 	planned := int64(0)
 	for i, record := range r.records {
@@ -330,7 +320,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if r.old != nil && !r.o.Fresh {
 		before = r.old.Files
 	}
-	f := &Final{Manifest: m, Before: before, state: r.state(), verify: r.o.Verify, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: "final"}}
+	f := &Final{Manifest: m, Before: before, parts: Parts{run: r, stem: "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
@@ -338,7 +328,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 		}
 		return errors.Join(fmt.Errorf("last step: %w", f.disk.Joined(err)), f.parts.discard())
 	}
-	if m.Files, err = f.parts.commit(r.o.Verify); err != nil {
+	if m.Files, err = f.parts.commit(); err != nil {
 		return errors.Join(err, f.parts.discard())
 	}
 	m.Files = append(m.Files, f.kept...)
@@ -348,12 +338,9 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	return nil
 }
 
-// state returns the check for parts of the last commit: by length alone, or by content.
-func (r *Prepared) state() func(durable.FS, string, PartRecord) (string, error) {
-	if r.o.ByLength {
-		return partThere
-	}
-	return partState
+// state tells how a part of the last commit differs from its record, as far as the options say that it is looked at.
+func (r *Prepared) state(p PartRecord) (string, error) {
+	return partState(r.fs, r.out.root(p.Private), p, r.o.ByLength)
 }
 
 // sameUnits reports whether the last commit had exactly these units and the files of its last step are still whole.
@@ -369,9 +356,8 @@ func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
 		return false, err
 	}
-	state := r.state()
 	for _, p := range old.Files {
-		kind, err := state(r.fs, r.out.root(p.Private), p)
+		kind, err := r.state(p)
 		if err != nil || kind != "" {
 			return false, err
 		}
@@ -404,14 +390,12 @@ func (r *Prepared) commit(m *Manifest) error {
 	if err := r.sweepOld(m); err != nil {
 		return err
 	}
-	if _, err := r.placeInputs(m); err != nil {
+	if err := r.placeInputs(m); err != nil {
 		return err
 	}
 	if m.Rows > 0 { // a run that read nothing did not succeed
-		if err := r.place(true, successName, success(private)); err != nil {
-			return err
-		}
-		if err := r.place(false, successName, success(public)); err != nil {
+		err = errors.Join(r.place(true, successName, success(private)), r.place(false, successName, success(public)))
+		if err != nil {
 			return err
 		}
 	}
@@ -432,8 +416,8 @@ func (r *Prepared) commit(m *Manifest) error {
 // the public manifest beside the journal, so that rollForward can end this
 // commit.
 func (r *Prepared) pending(m *Manifest, public []byte) error {
-	placed, err := r.placeInputs(m, r.listed[0], r.listed[1])
-	if err == nil && !placed && r.touched { // a start that was killed may not have come to that
+	err := r.placeInputs(m, r.listed[0], r.listed[1])
+	if err == nil && r.touched { // a start that was killed may have placed them without a sync
 		err = r.fs.SyncDir(r.out.Private)
 	}
 	if err != nil || r.old == nil {
@@ -446,25 +430,21 @@ func (r *Prepared) pending(m *Manifest, public []byte) error {
 	if err := r.folders(runDir); err != nil {
 		return err
 	}
-	return r.replace(false, "next.json", filepath.Join(runDir(r.out.Dir, r.id), manifestName), public)
+	return r.replace(false, filepath.Join(runDir(r.out.Dir, r.of.Run), manifestName), public)
 }
 
-// placeInputs writes the file that says where the inputs of some manifests lie, and reports whether that changed it.
-func (r *Prepared) placeInputs(manifests ...*Manifest) (placed bool, err error) {
-	at, err := r.growth.places().file(manifests...)
+// placeInputs writes the file that says where the inputs of some manifests lie.
+func (r *Prepared) placeInputs(manifests ...*Manifest) error {
+	at, err := durable.Line(r.growth.places().listed(manifests...))
 	if err != nil {
-		return false, err
+		return err
 	}
-	to := filepath.Join(r.out.Private, filepath.FromSlash(placesName))
-	if have, err := durable.ReadFile(r.fs, to); err == nil && bytes.Equal(have, at) {
-		return false, nil
-	}
-	return true, r.replace(true, "inputs", to, at)
+	return r.place(true, placesName, at)
 }
 
 // replace puts a file in place by way of a temporary one.
-func (r *Prepared) replace(private bool, tmp, to string, data []byte) error {
-	return durable.WriteBy(r.fs, filepath.Join(r.scratch(private), tmp), to, data)
+func (r *Prepared) replace(private bool, to string, data []byte) error {
+	return durable.WriteBy(r.fs, filepath.Join(r.scratch(private), filepath.Base(to)), to, data)
 }
 
 // place replaces a file of a tree, unless it is so already.
@@ -478,30 +458,20 @@ func (r *Prepared) place(private bool, name string, data []byte) error {
 			return err
 		}
 	}
-	r.touched = true
-	return r.replace(private, name, to, data)
+	r.touched = r.touched || name == successName
+	return r.replace(private, to, data)
 }
 
 // sweepOld removes the parts that manifests of earlier commits list and this one does not.
 func (r *Prepared) sweepOld(m *Manifest) error {
-	keep := [2]map[string]bool{{}, {}}
-	m.all(func(p PartRecord) bool {
-		keep[tree(p.Private)][p.Path] = true
-		return true
-	})
-	var err error
+	keep := pathsOf(m)
 	for _, old := range r.listed {
-		if old == nil {
-			continue
-		}
-		old.all(func(p PartRecord) bool {
+		for p := range old.all {
 			if !keep[tree(p.Private)][p.Path] {
-				err = r.remove(p.Private, p.Path)
+				if err := r.remove(p.Private, p.Path); err != nil {
+					return err
+				}
 			}
-			return err == nil
-		})
-		if err != nil {
-			return err
 		}
 	}
 	for i, private := range both {

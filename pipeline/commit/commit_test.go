@@ -807,7 +807,7 @@ func TestChangedConfigurationFails(t *testing.T) {
 			if now.Config == old.Config && p.Kind == "report" {
 				return true // it may have been replaced already
 			}
-			if kind, err := partState(durable.OS, filepath.Join(dir, "out"), p); kind != "" || err != nil {
+			if kind, err := partState(durable.OS, filepath.Join(dir, "out"), p, false); kind != "" || err != nil {
 				t.Errorf("operation %d: %s is %s: %v", at, p.Path, kind, err)
 			}
 			return true

@@ -55,7 +55,7 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeL
 	if err := r.begin(); err != nil {
 		return r.lost(err)
 	}
-	j, _, err := durable.OpenJournal(r.fs, filepath.Join(runDir(r.out.Private, r.id), journalName+share), journalFormat)
+	j, _, err := durable.OpenJournal(r.fs, filepath.Join(runDir(r.out.Private, r.of.Run), journalName+share), journalFormat)
 	if err != nil {
 		return r.lost(err)
 	}
@@ -122,15 +122,13 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 		return nil, context.Cause(ctx)
 	}
 	name := r.plan.Name(u)
-	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: r.share + name,
-		at: u.names.part,
-	}
+	parts := &Parts{run: r.Prepared, stem: r.share + name, at: u.set.part}
 	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
 	var err error
-	if u.rest != nil {
-		err = r.remainder(u.rest, parts, &record)
+	if u.set.Rest != nil {
+		err = r.remainder(u.set.Rest, parts, &record)
 	} else {
-		record.Mark, record.Members = u.names.Mark, r.plan.members(u)
+		record.Mark, record.Members = u.set.Mark, r.plan.members(u)
 		err = r.pump(ctx, slot, u, parts, &record)
 	}
 	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {
@@ -196,7 +194,7 @@ func (r *doing) settle(ctx context.Context, i int, done *unitDone) error {
 		return errors.Join(context.Cause(ctx), done.parts.discard())
 	}
 	var err error
-	if done.record.Parts, err = done.parts.commit(r.o.Verify); err != nil {
+	if done.record.Parts, err = done.parts.commit(); err != nil {
 		return errors.Join(err, done.parts.discard())
 	}
 	if err := r.journal.Add(&done.record); err != nil {

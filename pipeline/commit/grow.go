@@ -91,13 +91,13 @@ type growth struct {
 // the units. Errors are *ChangedError, and those of UnitOptions.Compare.
 func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOptions) (*growth, error) {
 	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old, from: map[string]string{}, now: noPlaces(), o: o}
-	g.now.output = resolve(out.Dir)
+	g.now.Output = location(resolve(out.Dir))
 	g.remember(last)
 	at := locator{}
 	for i := range plan.BadInputs {
 		b := &plan.BadInputs[i]
 		if b.Path != "" {
-			g.files[at.of(b.Path)], g.now.bad[badKey(b)] = true, at.of(b.Path)
+			g.files[at.of(b.Path)], g.now.Bad[badKey(b)] = true, location(at.of(b.Path))
 		}
 	}
 	for _, root := range plan.Roots {
@@ -150,21 +150,25 @@ func (g *growth) move(files []*givenFile) {
 // places returns where all inputs lie: those of the last commit, and those of this run.
 func (g *growth) places() *places {
 	all := noPlaces()
-	all.output = g.now.output
+	all.Output = g.now.Output
 	for _, at := range []*places{g.old, g.now} {
-		maps.Copy(all.unit, at.unit)
-		maps.Copy(all.bad, at.bad)
-	}
-	maps.Copy(all.former, g.old.former)
-	for name := range g.now.unit {
-		all.former[name] = g.now.former[name]
+		maps.Copy(all.Units, at.Units)
+		maps.Copy(all.Bad, at.Bad)
 	}
 	return all
 }
 
-// fate tells what becomes of an earlier input that the plan does not have.
-func (g *growth) fate(u *UnitRecord, at string) string {
-	former := g.old.former[u.Name]
+// fate tells what becomes of an input of the last commit: "done" if the plan has it.
+func (g *growth) fate(u *UnitRecord) string {
+	if g.names[u.Name] {
+		return "done"
+	}
+	return g.fateAt(u, g.old.at(u.Name))
+}
+
+// fateAt is fate for an input that the plan does not have, and where it lay.
+func (g *growth) fateAt(u *UnitRecord, at string) string {
+	former := g.old.Units[u.Name].Former
 	switch {
 	case !g.o.Grow || g.o.Forget != nil && g.o.Forget(u, at):
 		return "removed"
@@ -189,7 +193,7 @@ func (g *growth) badFate(b *BadInput, at string) string {
 	if b.Other && gone(at) {
 		return "removed"
 	}
-	return g.fate(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)
+	return g.fateAt(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)
 }
 
 // gone reports whether a file no longer exists, or its location is unknown. A file that cannot be looked at counts as
@@ -211,30 +215,27 @@ func (r *Prepared) keep() error {
 	}
 	var vanished []string
 	for _, u := range r.old.Inputs() {
-		at := r.growth.old.unit[u.Name]
-		if r.growth.names[u.Name] {
+		fate := r.growth.fate(&u)
+		if !stays(fate) {
 			continue
 		}
-		switch r.growth.fate(&u, at) {
-		case "vanished":
-			vanished = append(vanished, cmp.Or(at, u.Input))
-		case "kept":
-		default:
-			continue
+		if fate == "vanished" {
+			vanished = append(vanished, cmp.Or(r.growth.old.at(u.Name), u.Input))
 		}
-		r.mixed = r.mixed || r.old.Key != r.plan.Key
+		r.mixed = r.mixed || r.old.Key != r.of.Key
 		if r.committed[u.Name] == nil {
 			continue // it shares a unit
 		}
-		if err := r.keepUnit(r.committed[u.Name], at); err != nil {
+		if err := r.keepUnit(r.committed[u.Name]); err != nil {
 			return err
 		}
 	}
 	for _, b := range r.old.BadInputs {
-		at := r.growth.old.bad[badKey(&b)]
-		if _, again := r.growth.now.bad[badKey(&b)]; !again && stays(r.growth.badFate(&b, at)) {
+		key := badKey(&b)
+		at := r.growth.old.Bad[key]
+		if _, again := r.growth.now.Bad[key]; !again && stays(r.growth.badFate(&b, string(at))) {
 			r.keptBad = append(r.keptBad, b)
-			r.growth.now.bad[badKey(&b)] = at
+			r.growth.now.Bad[key] = at
 		}
 	}
 	return r.mayKeep(vanished)
@@ -247,7 +248,7 @@ func (r *Prepared) mayKeep(vanished []string) error {
 		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses; with keep its notes stay, with remove they go"}
 	}
 	if r.mixed {
-		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, r.old.Key, r.plan.Key),
+		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, r.old.Key, r.of.Key),
 			"give the key of before, or write elsewhere"}
 	}
 	return nil
@@ -260,7 +261,6 @@ func (r *Prepared) orphans() error {
 	if r.listed[0] == nil && r.unended {
 		return nil
 	}
-	known := map[string]bool{}
 	orphan := false
 	if m := r.listed[1]; m != nil {
 		for i := range m.Units {
@@ -268,13 +268,13 @@ func (r *Prepared) orphans() error {
 				continue
 			}
 			for _, u := range m.Units[i].Files() {
-				orphan = orphan || !r.growth.names[u.Name] && stays(r.growth.fate(&u, r.growth.old.unit[u.Name]))
+				orphan = orphan || stays(r.growth.fate(&u))
 			}
 		}
-		m.all(func(p PartRecord) bool { known[p.Path] = true; return true })
 	}
-	if m := r.listed[0]; m != nil {
-		m.all(func(p PartRecord) bool { orphan = orphan || !known[p.Path]; return true })
+	known := pathsOf(r.listed[1])
+	for p := range r.listed[0].all {
+		orphan = orphan || !known[0][p.Path]
 	}
 	if orphan {
 		return &durable.IntegrityError{Path: filepath.Join(r.out.Dir, manifestName), Cause: "is not of the same run as that of " + r.out.Private + ", and not all of their inputs are given again"}
@@ -283,14 +283,20 @@ func (r *Prepared) orphans() error {
 }
 
 // keepUnit takes an earlier unit over.
-func (r *Prepared) keepUnit(u *UnitRecord, at string) error {
+func (r *Prepared) keepUnit(u *UnitRecord) error {
 	if damaged, err := r.damaged(u); err != nil || damaged != nil {
 		return cmp.Or[error](err, damaged)
 	}
 	r.kept = append(r.kept, *r.elsewhere(u))
-	r.growth.now.unit[u.Name] = at
-	r.growth.now.former[u.Name] = r.growth.old.former[u.Name] || r.growth.files[at]
+	r.growth.away(u)
 	return nil
+}
+
+// away records the location of an earlier input that is not given now and stays in the output.
+func (g *growth) away(u *UnitRecord) {
+	was := g.old.Units[u.Name]
+	was.Former = was.Former || g.files[string(was.At)]
+	g.now.Units[u.Name] = was
 }
 
 // unless returns s, or "" if s is the usual value, which is not written.
@@ -313,14 +319,14 @@ func (r *Prepared) merge(m *Manifest) {
 	place := map[string]string{}
 	for i := range m.Units {
 		first := m.Units[i].Files()[0]
-		place[m.Units[i].Name] = cmp.Or(now.unit[first.Name], first.Input)
+		place[m.Units[i].Name] = cmp.Or(now.at(first.Name), first.Input)
 	}
 	slices.SortStableFunc(m.Units, func(a, b UnitRecord) int {
 		return cmp.Or(cmp.Compare(place[a.Name], place[b.Name]), cmp.Compare(a.Copy, b.Copy), cmp.Compare(a.From, b.From))
 	})
 	m.BadInputs = append(slices.Clone(m.BadInputs), r.keptBad...)
 	slices.SortStableFunc(m.BadInputs, func(a, b BadInput) int {
-		return cmp.Compare(cmp.Or(now.bad[badKey(&a)], a.Input), cmp.Or(now.bad[badKey(&b)], b.Input))
+		return cmp.Compare(cmp.Or(string(now.Bad[badKey(&a)]), a.Input), cmp.Or(string(now.Bad[badKey(&b)]), b.Input))
 	})
 }
 
@@ -352,7 +358,7 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 	for i := range r.plan.Units {
 		u := &r.plan.Units[i]
 		name, sum := r.plan.Name(u), hex.EncodeToString(u.SHA256[:])
-		at := g.now.unit[name]
+		at := g.now.at(name)
 		c := Change{Input: u.source(), Path: at, Fate: "added", Rows: u.Rows, Units: 1, From: g.from[at]}
 		record := known[name]
 		done := record != nil && !record.Unread && !r.o.Fresh
@@ -372,8 +378,8 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 		return all
 	}
 	for _, u := range r.old.Inputs() {
-		at := g.old.unit[u.Name]
-		if fate := g.fate(&u, at); !g.names[u.Name] && fate != "replaced" && !(fate == "removed" && g.files[at]) {
+		at := g.old.at(u.Name)
+		if fate := g.fate(&u); stays(fate) || fate == "removed" && !g.files[at] {
 			add(Change{Input: u.Input, Path: at, Fate: fate, Rows: u.Rows, Units: 1}, u.SHA256, false)
 		}
 	}

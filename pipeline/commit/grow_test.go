@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -387,29 +388,58 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// FuzzPlaces: places come back out of their file as they went in, and what is not such a file holds none.
 func FuzzPlaces(f *testing.F) {
 	at := noPlaces()
-	at.output, at.unit["u"], at.unit["v"] = "/out", "/in/\xff", "/in/b"
-	sound, err := at.file(&Manifest{Units: []UnitRecord{{Name: "u"}, {Name: "v"}}})
+	at.Output, at.Units["u"], at.Units["v"], at.Units["x"] = "/out", place{At: "/in/\xff"}, place{At: "/in/b", Former: true}, place{At: "/in/c"}
+	bad := BadInput{Input: "bad", SHA256: "12"}
+	at.Bad[badKey(&bad)], at.Bad["z"] = "/in/bad", "/in/d"
+	sound, err := durable.Line(at.listed(nil, &Manifest{Units: []UnitRecord{{Name: "u"}, {Name: "v"}, {Name: "w"}}, BadInputs: []BadInput{bad}}))
 	if err != nil {
 		f.Fatal(err)
 	}
-	if back, ok := parsePlaces(sound); !ok || back.unit["u"] != "/in/\xff" || back.unit["v"] != "/in/b" || back.output != "/out" {
+	parse := func(t testing.TB, data []byte) (*places, bool) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, placesName), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at, sound, err := readPlaces(durable.OS, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at, sound
+	}
+	delete(at.Units, "x")
+	delete(at.Bad, "z")
+	if back, ok := parse(f, sound); !ok || !reflect.DeepEqual(back, at) {
 		f.Fatalf("%+v, %v", back, ok)
+	}
+	if back, ok, err := readPlaces(durable.OS, f.TempDir()); !ok || err != nil || !reflect.DeepEqual(back, noPlaces()) {
+		f.Errorf("no file: %+v, %v, %v", back, ok, err)
+	}
+	older, err := durable.Line(map[string]any{"Format": "velum.inputs/1", "Units": at.Units})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if back, ok := parse(f, older); !ok || !reflect.DeepEqual(back, noPlaces()) {
+		f.Errorf("of another version: %+v, %v", back, ok)
 	}
 	f.Add(sound)
 	f.Add(sound[:len(sound)-4])
+	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if at, ok := parsePlaces(data); ok && at.output == "" && len(at.unit) > 0 && len(data) == 0 {
-			t.Error("places out of nothing")
+		back, ok := parse(t, data)
+		if (!ok || len(data) == 0) && (ok || !reflect.DeepEqual(back, noPlaces())) {
+			t.Errorf("places out of nothing: %+v, %v", back, ok)
+		}
+		if string(data) != string(sound) {
+			return
 		}
 		for bit := range 8 * len(sound) {
-			if string(data) == string(sound) {
-				changed := append([]byte{}, data...)
-				changed[bit/8] ^= 1 << (bit % 8)
-				if _, ok := parsePlaces(changed); ok {
-					t.Fatalf("bit %d changed unseen", bit)
-				}
+			changed := append([]byte{}, data...)
+			changed[bit/8] ^= 1 << (bit % 8)
+			if _, ok := parse(t, changed); ok {
+				t.Fatalf("bit %d changed unseen", bit)
 			}
 		}
 	})

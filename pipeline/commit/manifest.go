@@ -222,12 +222,11 @@ func ofTree(parts []PartRecord, private bool) []PartRecord {
 
 // Here returns the parts in the tree of this manifest; the private manifest also lists the parts of the public tree.
 func (m *Manifest) Here() (mine []PartRecord) {
-	m.all(func(p PartRecord) bool {
+	for p := range m.all {
 		if p.Private == (m.Public != "") {
 			mine = append(mine, p)
 		}
-		return true
-	})
+	}
 	return mine
 }
 
@@ -235,10 +234,9 @@ func (m *Manifest) Here() (mine []PartRecord) {
 // units whose public parts the public manifest does not list. Such units belong to a run that was not committed.
 func committed(public, private *Manifest) *Manifest {
 	listed := map[string]string{}
-	public.all(func(p PartRecord) bool {
+	for p := range public.all {
 		listed[p.Path] = p.SHA256
-		return true
-	})
+	}
 	whole := *private
 	whole.Public, whole.Units, whole.Files = "", nil, nil
 	for _, u := range private.Units {
@@ -256,8 +254,11 @@ func committed(public, private *Manifest) *Manifest {
 	return &whole
 }
 
-// all calls do for every part that the manifest lists.
+// all is an iterator over every part that the manifest lists; nil lists none.
 func (m *Manifest) all(do func(PartRecord) bool) {
+	if m == nil {
+		return
+	}
 	for _, u := range m.Units {
 		for _, p := range u.Parts {
 			if !do(p) {
@@ -280,16 +281,25 @@ func success(manifest []byte) []byte {
 
 // distinct checks that no two parts have one path: one of them would be lost.
 func (m *Manifest) distinct() error {
-	var err error
-	seen := [2]map[string]bool{{}, {}}
-	m.all(func(p PartRecord) bool {
+	seen := pathsOf()
+	for p := range m.all {
 		if seen[tree(p.Private)][p.Path] {
-			err = &durable.IntegrityError{Path: p.Path, Cause: "is a part of two units: notes of one would be lost"}
+			return &durable.IntegrityError{Path: p.Path, Cause: "is a part of two units: notes of one would be lost"}
 		}
 		seen[tree(p.Private)][p.Path] = true
-		return err == nil
-	})
-	return err
+	}
+	return nil
+}
+
+// pathsOf returns the paths of the parts that some manifests list, by tree.
+func pathsOf(manifests ...*Manifest) [2]map[string]bool {
+	paths := [2]map[string]bool{{}, {}}
+	for _, m := range manifests {
+		for p := range m.all {
+			paths[tree(p.Private)][p.Path] = true
+		}
+	}
+	return paths
 }
 
 // Difference is one deviation of a tree from its manifest.
@@ -303,7 +313,7 @@ func (d Difference) String() string { return d.Kind + ": " + d.Path }
 // A Log is a file of a tree that no manifest lists because it holds times and users. It is verified by its own hashes.
 type Log struct {
 	Name  string                          // path within the tree, with slashes; its last element may be a pattern of path.Match
-	Sound func(name string) (bool, error) // reports whether the log is unchanged, or not there
+	Sound func(name string) (bool, error) // reports whether the log is unchanged
 }
 
 // Check compares every byte of an output tree with its manifest and returns the differences sorted by path: missing or
@@ -334,7 +344,7 @@ func Check(ctx context.Context, dir string, logs ...Log) ([]Difference, error) {
 	}
 	for _, p := range m.Here() {
 		known[p.Path] = true
-		kind, err := partState(durable.OS, dir, p)
+		kind, err := partState(durable.OS, dir, p, false)
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -342,61 +352,68 @@ func Check(ctx context.Context, dir string, logs ...Log) ([]Difference, error) {
 			diffs = append(diffs, Difference{p.Path, kind})
 		}
 	}
-	sound, err := placesSound(durable.OS, dir)
-	if err != nil {
-		return nil, err
-	}
-	if known[placesName] = true; !sound {
-		diffs = append(diffs, Difference{placesName, "changed"})
-	}
-	for _, log := range logs {
-		names, err := log.names(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			sound, err := log.Sound(filepath.Join(dir, filepath.FromSlash(name)))
-			if err != nil {
-				return nil, err
-			}
-			if known[name] = true; !sound {
-				diffs = append(diffs, Difference{name, "changed"})
+	logs = append(logs, Log{placesName, func(string) (bool, error) {
+		_, sound, err := readPlaces(durable.OS, dir)
+		return sound, err
+	}})
+	err = walk(durable.OS, dir, "", func(name string, e fs.DirEntry) error {
+		kind := "unknown"
+		switch at := slices.IndexFunc(logs, func(l Log) bool { is, _ := path.Match(l.Name, name); return is }); {
+		case name == runsName || name == lockName || name == planName:
+			kind = "unfinished"
+		case e.IsDir() || known[name]:
+			return nil
+		case at >= 0:
+			kind = "changed"
+			if sound, err := logs[at].Sound(filepath.Join(dir, name)); sound || err != nil {
+				return err
 			}
 		}
-	}
-	unknown, err := unknownFiles(dir, known)
-	diffs = append(diffs, unknown...)
+		diffs = append(diffs, Difference{name, kind})
+		return fs.SkipDir
+	})
 	slices.SortFunc(diffs, func(a, b Difference) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Kind, b.Kind))
 	})
 	return slices.Compact(diffs), err
 }
 
-// names returns the names of the files that l.Name matches, which may hold a *.
-func (l *Log) names(dir string) (all []string, err error) {
-	if !strings.Contains(l.Name, "*") {
-		return []string{l.Name}, nil
-	}
-	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(path.Dir(l.Name))))
+// walk calls do with everything below a folder of a tree, by its path with slashes, folders before what is in them.
+// fs.SkipDir of a folder passes over what is in it.
+func walk(d durable.FS, root, dir string, do func(name string, e fs.DirEntry) error) error {
+	entries, err := d.ReadDir(filepath.Join(root, dir))
 	for _, e := range entries {
-		name := path.Join(path.Dir(l.Name), e.Name())
-		if is, _ := path.Match(l.Name, name); is {
-			all = append(all, name)
+		name := path.Join(dir, e.Name())
+		bad := do(name, e)
+		if bad == nil && e.IsDir() {
+			bad = walk(d, root, name, do)
+		}
+		if bad != nil && bad != fs.SkipDir {
+			return bad
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return all, err
+	return err
 }
 
-// partState compares a part with its record, by length and hash: "" if it agrees, otherwise "missing" or "changed".
-func partState(d durable.FS, dir string, p PartRecord) (string, error) {
-	kind, err := partThere(d, dir, p)
-	if kind != "" || err != nil {
-		return kind, err
+// partState compares a part with its record, by existence and length, and unless that is all that is asked for by hash: ""
+// if it agrees, otherwise "missing" or "changed".
+func partState(d durable.FS, dir string, p PartRecord, byLength bool) (string, error) {
+	if !filepath.IsLocal(p.Path) {
+		return "changed", nil // a record that leads out of the tree
 	}
-	f, err := d.OpenFile(filepath.Join(dir, filepath.FromSlash(p.Path)), os.O_RDONLY, 0)
+	name := filepath.Join(dir, p.Path)
+	info, err := d.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "missing", nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular() || info.Size() != p.Bytes:
+		return "changed", nil
+	case byLength:
+		return "", nil
+	}
+	f, err := d.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}
@@ -409,47 +426,4 @@ func partState(d durable.FS, dir string, p PartRecord) (string, error) {
 		return "changed", nil
 	}
 	return "", nil
-}
-
-// partThere is partState without reading the file: by existence and length alone.
-func partThere(d durable.FS, dir string, p PartRecord) (string, error) {
-	if !filepath.IsLocal(filepath.FromSlash(p.Path)) {
-		return "changed", nil // a record that leads out of the tree
-	}
-	info, err := d.Stat(filepath.Join(dir, filepath.FromSlash(p.Path)))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "missing", nil
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular() || info.Size() != p.Bytes:
-		return "changed", nil
-	}
-	return "", nil
-}
-
-func unknownFiles(dir string, known map[string]bool) ([]Difference, error) {
-	var diffs []Difference
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil || rel == "." {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		if rel == runsName || rel == lockName || rel == planName {
-			diffs = append(diffs, Difference{rel, "unfinished"})
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !e.IsDir() && !known[rel] {
-			diffs = append(diffs, Difference{rel, "unknown"})
-		}
-		return nil
-	})
-	return diffs, err
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -85,6 +84,9 @@ func (o *Output) root(private bool) string {
 	}
 	return o.Dir
 }
+
+// file returns where a part stands.
+func (o *Output) file(p PartRecord) string { return filepath.Join(o.root(p.Private), p.Path) }
 
 // Apart checks that the two trees belong to this output alone: neither is inside the other, or inside or around an
 // input or another output, and only the owner can read the private one. Otherwise a run could read its own output or
@@ -319,11 +321,12 @@ func lent(mode fs.FileMode, group int) bool {
 // owner checks that the private tree does not belong to another output that still exists. When both trees were copied,
 // the copy is an output of its own.
 func (o *Output) owner() error {
-	at, err := readPlaces(o.FS, o.Private)
+	at, _, err := readPlaces(o.FS, o.Private)
 	if err != nil {
 		return err
 	}
-	if at.output == "" || at.output == resolve(o.Dir) {
+	output := string(at.Output)
+	if output == "" || output == resolve(o.Dir) {
 		return o.fresh()
 	}
 	private, err := readManifest(o.FS, o.Private)
@@ -337,10 +340,10 @@ func (o *Output) owner() error {
 	if err != nil || mine {
 		return err
 	}
-	if others, err := o.belongs(private, at.output); err != nil || !others {
+	if others, err := o.belongs(private, output); err != nil || !others {
 		return err
 	}
-	return &OutputError{fmt.Sprintf("private tree %s belongs to another output, %s", o.Private, at.output), "name another one with --private"}
+	return &OutputError{fmt.Sprintf("private tree %s belongs to another output, %s", o.Private, output), "name another one with --private"}
 }
 
 // belongs tells whether a private manifest is that of a public tree.
@@ -384,44 +387,23 @@ func (r *Prepared) foreign() error {
 	if r.old == nil || r.unended { // what nobody knows may be what a run left
 		return nil
 	}
-	known := [2]map[string]bool{{manifestName: true, successName: true}, {manifestName: true, successName: true, planName: true}}
-	for _, m := range r.listed {
-		m.all(func(p PartRecord) bool {
-			known[tree(p.Private)][p.Path] = true
-			return true
-		})
-	}
+	known := pathsOf(r.listed[:]...)
+	known[1][planName] = true
 	for i, root := range r.roots() {
-		if name, err := r.unknownIn(root, "", known[i]); err != nil || name != "" {
-			if err == nil {
-				err = &OutputError{fmt.Sprintf("velum did not write %s, which stands in the output", filepath.Join(root, filepath.FromSlash(name))), "put it elsewhere"}
+		err := walk(r.fs, root, "", func(name string, e fs.DirEntry) error {
+			switch {
+			case notOurs(e.Name()):
+				return fs.SkipDir
+			case e.IsDir() || known[i][name] || name == manifestName || name == successName:
+				return nil
 			}
+			return &OutputError{fmt.Sprintf("velum did not write %s, which stands in the output", filepath.Join(root, name)), "put it elsewhere"}
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// unknownIn returns a file below a folder that is not known; "" if there is
-// none.
-func (r *Prepared) unknownIn(root, dir string, known map[string]bool) (string, error) {
-	entries, err := r.fs.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
-	if err != nil {
-		return "", err
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		switch {
-		case notOurs(e.Name()) || known[name]:
-		case !e.IsDir():
-			return name, nil
-		default:
-			if found, err := r.unknownIn(root, name, known); err != nil || found != "" {
-				return found, err
-			}
-		}
-	}
-	return "", nil
 }
 
 func runDir(root, run string) string { return filepath.Join(root, runsName, run) }

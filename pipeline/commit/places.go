@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,31 +24,24 @@ import (
 // output without them, or with places that cannot be read, loses nothing by
 // it: what nobody knows to be another version stays.
 //
-// The lines are those of a journal: a header, then one for each input.
+// The file is one line of a journal, so that a change of it is seen. plan.json has the same places.
 type places struct {
-	output string            // the public tree that the private one belongs to
-	unit   map[string]string // by name of the unit
-	former map[string]bool   // units whose file made way for another at its place, and stay
-	bad    map[string]string // by badKey
+	Format string
+	Output location            // the public tree that the private one belongs to
+	Units  map[string]place    // by name of the unit
+	Bad    map[string]location // by badKey
+}
+
+// place is where the input of a unit lay.
+type place struct {
+	At     location
+	Former bool `json:",omitempty"` // the file made way for another there, and stays
 }
 
 const (
 	placesName   = "_inputs"
-	placesFormat = "velum.inputs/1"
+	placesFormat = "velum.inputs/2"
 )
-
-type placesHeader struct {
-	Format string   `json:"format"`
-	Output location `json:"output"`
-	Inputs int      `json:"inputs"`
-}
-
-type placedInput struct {
-	Path   location `json:"path"`
-	Units  []string `json:"units,omitempty"`
-	Former []string `json:"former,omitempty"`
-	Bad    string   `json:"bad,omitempty"` // badKey of an input that could not be read
-}
 
 // A location is an absolute path. In JSON, bytes that are not UTF-8 are escaped.
 type location string
@@ -82,115 +74,50 @@ func badKey(b *BadInput) string {
 }
 
 func noPlaces() *places {
-	return &places{unit: map[string]string{}, former: map[string]bool{}, bad: map[string]string{}}
+	return &places{Format: placesFormat, Units: map[string]place{}, Bad: map[string]location{}}
 }
 
-// parsePlaces reads the content of the file; ok tells whether it is whole.
-func parsePlaces(data []byte) (at *places, ok bool) {
-	at = noPlaces()
-	left := -1 // inputs to come; before the header -1
-	for line := range bytes.Lines(data) {
-		body, whole := durable.ParseLine(line)
-		if !whole || left == 0 {
-			return at, false
-		}
-		if left < 0 {
-			var h placesHeader
-			if json.Unmarshal(body, &h) != nil || h.Format != placesFormat || h.Inputs < 0 {
-				return at, false
-			}
-			at.output, left = string(h.Output), h.Inputs
-			if left == 0 {
-				return at, len(line) == len(data)
-			}
-			continue
-		}
-		var in placedInput
-		if json.Unmarshal(body, &in) != nil {
-			return at, false
-		}
-		for _, name := range in.Units {
-			at.unit[name] = string(in.Path)
-		}
-		for _, name := range in.Former {
-			at.unit[name], at.former[name] = string(in.Path), true
-		}
-		if in.Bad != "" {
-			at.bad[in.Bad] = string(in.Path)
-		}
-		left--
-	}
-	return at, left == 0
-}
+// at returns where the input of a unit lay; "" if nobody knows.
+func (p *places) at(unit string) string { return string(p.Units[unit].At) }
 
-// file returns the content of the file: what some manifests list, by path.
-func (at *places) file(manifests ...*Manifest) ([]byte, error) {
-	byPath, listed := map[string]*placedInput{}, map[string]bool{}
-	input := func(path string) *placedInput {
-		if byPath[path] == nil {
-			byPath[path] = &placedInput{Path: location(path)}
-		}
-		return byPath[path]
-	}
+// listed returns the places of what some manifests list.
+func (p *places) listed(manifests ...*Manifest) *places {
+	of := noPlaces()
+	of.Output = p.Output
 	for _, m := range manifests {
 		if m == nil {
 			continue
 		}
 		for _, u := range m.Inputs() {
-			name := u.Name
-			path := at.unit[name]
-			if path == "" {
-				continue
+			if at := p.Units[u.Name]; at.At != "" {
+				of.Units[u.Name] = at
 			}
-			names := &input(path).Units
-			if at.former[name] {
-				names = &input(path).Former
-			}
-			if !listed[name] {
-				*names = append(*names, name)
-			}
-			listed[name] = true
 		}
 		for i := range m.BadInputs {
-			if key := badKey(&m.BadInputs[i]); at.bad[key] != "" {
-				input(at.bad[key]).Bad = key
+			if key := badKey(&m.BadInputs[i]); p.Bad[key] != "" {
+				of.Bad[key] = p.Bad[key]
 			}
 		}
 	}
-	lines := []any{placesHeader{placesFormat, location(at.output), len(byPath)}}
-	for _, path := range sortedKeys(byPath) {
-		lines = append(lines, byPath[path])
-	}
-	var file []byte
-	for _, line := range lines {
-		data, err := durable.Line(line)
-		if err != nil {
-			return nil, err
-		}
-		file = append(file, data...)
-	}
-	return file, nil
+	return of
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
-
-// readPlaces reads the places of a private tree. Those that are not there, or
-// not whole, are none.
-func readPlaces(d durable.FS, private string) (*places, error) {
-	data, err := durable.ReadFile(d, filepath.Join(private, filepath.FromSlash(placesName)))
+// readPlaces reads the places of a private tree. Those that are not there, or not whole, or of another version, are none.
+// sound tells whether the file is whole, or not there.
+func readPlaces(d durable.FS, private string) (at *places, sound bool, err error) {
+	at = noPlaces()
+	data, err := durable.ReadFile(d, filepath.Join(private, placesName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return noPlaces(), nil
+		return at, true, nil
 	}
-	if err != nil {
-		return nil, err
+	sound = len(data) > 0
+	for line := range bytes.Lines(data) {
+		body, whole := durable.ParseLine(line)
+		if sound = sound && whole; !sound || json.Unmarshal(body, at) != nil || at.Format != placesFormat {
+			at = noPlaces()
+		}
 	}
-	at, ok := parsePlaces(data)
-	if !ok {
-		return noPlaces(), nil
-	}
-	return at, nil
+	return at, sound, err
 }
 
 // An Input is a file from which an output was made.
@@ -208,14 +135,14 @@ func Inputs(out Output) ([]Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := readPlaces(out.FS, out.Private)
+	at, _, err := readPlaces(out.FS, out.Private)
 	if err != nil {
 		return nil, err
 	}
 	var all []Input
 	seen := map[string]bool{}
 	for _, u := range m.Inputs() {
-		in := Input{Input: u.Input, Path: at.unit[u.Name]}
+		in := Input{Input: u.Input, Path: at.at(u.Name)}
 		if root, ok := strings.CutSuffix(in.Path, "/"+in.Input); ok {
 			in.Root = cmp.Or(root, "/")
 		}
@@ -225,19 +152,6 @@ func Inputs(out Output) ([]Input, error) {
 		}
 	}
 	return all, nil
-}
-
-// placesSound tells whether the places of a tree are whole, or not there.
-func placesSound(d durable.FS, dir string) (bool, error) {
-	data, err := durable.ReadFile(d, filepath.Join(dir, filepath.FromSlash(placesName)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	_, ok := parsePlaces(data)
-	return ok, nil
 }
 
 // locator finds out where inputs lie, one look at the disk for each.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +29,7 @@ import (
 
 const (
 	planName   = "plan.json"
-	planSchema = "velum.plan/3"
+	planSchema = "velum.plan/4"
 	planSeal   = `{"sha256":"` // then the digest of what follows, as it would be without
 )
 
@@ -46,33 +45,42 @@ type Planned struct {
 type planFile struct {
 	Schema string `json:"schema"`
 	Planned
-	Fresh   bool           `json:"fresh,omitempty"`
-	Changed bool           `json:"changed,omitempty"` // the trees are not as the last commit left them
-	Units   []plannedUnit  `json:"units"`
-	Kept    []string       `json:"units_kept,omitempty"` // names of units of the last commit that stay
-	Bad     []BadInput     `json:"bad_inputs,omitempty"`
-	KeptBad []BadInput     `json:"bad_inputs_kept,omitempty"`
-	Output  location       `json:"output"`
-	Places  []plannedPlace `json:"places,omitempty"`
+	Fresh   bool       `json:"fresh,omitempty"`
+	Changed bool       `json:"changed,omitempty"` // the trees are not as the last commit left them
+	Units   []Unit     `json:"units"`
+	Done    []bool     `json:"done"`                 // units that were done before the plan was made
+	Kept    []string   `json:"units_kept,omitempty"` // names of units of the last commit that stay
+	Bad     []BadInput `json:"bad_inputs,omitempty"`
+	KeptBad []BadInput `json:"bad_inputs_kept,omitempty"`
+	Places  *places    `json:"places"`
 }
+
+// plainUnit is a Unit as plan.json has it.
+type plainUnit Unit
 
 type plannedUnit struct {
-	label
 	Input  location `json:"input"`
-	SHA256 string   `json:"input_sha256"`
-	Unit
-	Members []plannedUnit `json:"members,omitempty"`
-	Done    bool          `json:"done,omitempty"` // before the plan was made
-	Again   bool          `json:"again,omitempty"`
-	Rest    *rest         `json:"rest,omitempty"`
+	SHA256 []byte   `json:"input_sha256"`
+	*settled
+	*plainUnit
 }
 
-// plannedPlace says in plan.json where an input lies: a file with its unit, or a file that could not be read.
-type plannedPlace struct {
-	At     location `json:"at"`
-	Unit   string   `json:"unit,omitempty"`
-	Former bool     `json:"former,omitempty"`
-	Bad    string   `json:"bad,omitempty"`
+// MarshalJSON implements json.Marshaler, for plan.json.
+func (u Unit) MarshalJSON() ([]byte, error) {
+	full, err := filepath.Abs(u.Input) // whoever joins stands elsewhere
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(plannedUnit{location(full), u.SHA256[:], &u.set, (*plainUnit)(&u)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *Unit) UnmarshalJSON(data []byte) error {
+	p := plannedUnit{settled: &u.set, plainUnit: (*plainUnit)(u)}
+	err := json.Unmarshal(data, &p)
+	u.Input = string(p.Input)
+	copy(u.SHA256[:], p.SHA256)
+	return err
 }
 
 // A PlanError says why a saved plan cannot be continued.
@@ -95,43 +103,18 @@ func (p *Prepared) Save() (err error) {
 	if err != nil {
 		return err
 	}
-	return p.replace(true, planName, p.out.plan(), fmt.Appendf(nil, "%s%s\",%s\n", planSeal, digest(data), data[1:]))
+	return p.replace(true, p.out.plan(), fmt.Appendf(nil, "%s%s\",%s\n", planSeal, digest(data), data[1:]))
 }
 
 func (p *Prepared) file() *planFile {
 	f := &planFile{
-		Schema:  planSchema,
-		Planned: Planned{p.id, hex.EncodeToString(p.plan.Config[:]), hex.EncodeToString(p.plan.Model[:]), p.plan.Key, p.plan.With},
-		Fresh:   p.o.Fresh, Changed: p.touched, Bad: p.plan.BadInputs, KeptBad: p.keptBad, Output: location(p.growth.now.output),
-	}
-	for i := range p.plan.Units {
-		u := newPlannedUnit(&p.plan.Units[i])
-		u.Done = p.records[i] != nil
-		f.Units = append(f.Units, u)
+		Schema: planSchema, Planned: *p.of, Fresh: p.o.Fresh, Changed: p.touched, Units: p.plan.Units, Done: p.planned,
+		Bad: p.plan.BadInputs, KeptBad: p.keptBad, Places: p.growth.now,
 	}
 	for i := range p.kept {
 		f.Kept = append(f.Kept, p.kept[i].Name)
 	}
-	now := p.growth.now
-	for _, name := range sortedKeys(now.unit) {
-		f.Places = append(f.Places, plannedPlace{At: location(now.unit[name]), Unit: name, Former: now.former[name]})
-	}
-	for _, key := range sortedKeys(now.bad) {
-		f.Places = append(f.Places, plannedPlace{At: location(now.bad[key]), Bad: key})
-	}
 	return f
-}
-
-func newPlannedUnit(u *Unit) plannedUnit {
-	input := u.Input
-	if full, err := filepath.Abs(input); err == nil { // whoever joins stands elsewhere
-		input = full
-	}
-	p := plannedUnit{label: u.names, Input: location(input), SHA256: hex.EncodeToString(u.SHA256[:]), Unit: *u, Again: u.again != nil, Rest: u.rest}
-	for i := range u.Members {
-		p.Members = append(p.Members, newPlannedUnit(&u.Members[i]))
-	}
-	return p
 }
 
 // ReadPlan reads which configuration, model and key the saved plan of an output has. out.Dir may be the path of the
@@ -150,7 +133,7 @@ func ReadPlan(out *Output) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := string(f.Output)
+	of := string(f.Places.Output)
 	if _, err := d.FS.Stat(of); err == nil && !named && of != resolve(d.Dir) {
 		return nil, &PlanError{d.plan(), "is the plan of another output, " + of, "name that one, or plan anew"}
 	} else if err != nil && named {
@@ -175,7 +158,7 @@ func (o *Output) readPlan() (*planFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f planFile
+	f := planFile{Places: noPlaces()}
 	seal, data, sealed := bytes.Cut(bytes.TrimPrefix(data, []byte(planSeal)), []byte(`",`))
 	data = append([]byte{'{'}, bytes.TrimSuffix(data, []byte("\n"))...)
 	bad.Cause, bad.Remedy = "is no plan of this version of velum", "make it anew with `velum run plan`"
@@ -193,24 +176,13 @@ func (o *Output) readPlan() (*planFile, error) {
 // needs. Errors are *PlanError, *durable.LockedError, *durable.IntegrityError, or those of the file system.
 func Join(out Output, o UnitOptions, plan *Planned, lock bool) (*Prepared, error) {
 	out = out.withDefaults()
-	r := &Prepared{plan: &Plan{}, out: &out, fs: out.FS, o: o, joined: true}
+	r := &Prepared{of: plan, out: &out, fs: out.FS, o: o, joined: true}
+	var err error
 	if lock {
-		if err := r.lock(); err != nil {
-			return nil, err
-		}
-		if err := r.takeTurns(); err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		if err := r.rollForward(); err != nil {
-			return nil, errors.Join(r.lost(err), r.Close())
-		}
-	}
-	f, err := out.readPlan()
-	if err == nil && !reflect.DeepEqual(&f.Planned, plan) {
-		err = &PlanError{out.plan(), "has just taken the place of another plan", "start again"}
+		err = r.open()
 	}
 	if err == nil {
-		err = r.join(f)
+		err = r.join()
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -218,31 +190,27 @@ func Join(out Output, o UnitOptions, plan *Planned, lock bool) (*Prepared, error
 	return r, nil
 }
 
-func (p *Prepared) join(f *planFile) error {
-	p.plan.Key, p.plan.BadInputs = f.Key, f.Bad
-	p.id, p.o.Fresh, p.touched = f.Run, f.Fresh, f.Changed
-	bad := &PlanError{p.out.plan(), "is damaged", "make it anew with `velum run plan`"}
-	missing := &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
-	if !unhex(p.plan.Config[:], f.Config) || !unhex(p.plan.Model[:], f.Model) {
-		return bad
-	}
-	if err := p.readCommitted(); err != nil {
-		return err
-	}
-	old, err := readPlaces(p.fs, p.out.Private)
+func (p *Prepared) join() error {
+	f, err := p.out.readPlan()
 	if err != nil {
 		return err
 	}
-	p.growth = &growth{old: old, now: noPlaces(), o: &p.o}
-	p.growth.now.output = resolve(p.out.Dir) // the trees may have been moved
-	for _, at := range f.Places {
-		if at.Bad != "" {
-			p.growth.now.bad[at.Bad] = string(at.At)
-			continue
-		}
-		p.growth.now.unit[at.Unit] = string(at.At)
-		p.growth.now.former[at.Unit] = at.Former
+	if !reflect.DeepEqual(&f.Planned, p.of) {
+		return &PlanError{p.out.plan(), "has just taken the place of another plan", "start again"}
 	}
+	p.o.Fresh, p.touched = f.Fresh, f.Changed
+	p.plan = &Plan{Units: f.Units, BadInputs: f.Bad}
+	p.planned, p.keptBad, p.records = f.Done, f.KeptBad, make([]*UnitRecord, len(f.Units))
+	missing := &PlanError{p.out.plan(), "counts on units of the output that are not there any more", "make it anew with `velum run plan`"}
+	if err := p.readCommitted(); err != nil {
+		return err
+	}
+	old, _, err := readPlaces(p.fs, p.out.Private)
+	if err != nil {
+		return err
+	}
+	p.growth = &growth{old: old, now: f.Places, o: &p.o}
+	p.growth.now.Output = location(resolve(p.out.Dir)) // the trees may have been moved
 	for _, name := range f.Kept {
 		u := p.committed[name]
 		if u == nil {
@@ -251,43 +219,12 @@ func (p *Prepared) join(f *planFile) error {
 		p.kept = append(p.kept, *p.elsewhere(u))
 	}
 	for i := range f.Units {
-		u, ok := f.Units[i].unit()
-		if !ok {
-			return bad
-		}
-		if u.rest != nil && p.committed[u.rest.Of] == nil && p.committed[u.names.Name] == nil {
+		of := &f.Units[i].set
+		if of.Rest != nil && p.committed[of.Rest.Of] == nil && p.committed[of.Name] == nil {
 			return missing
 		}
-		p.plan.Units, p.planned = append(p.plan.Units, u), append(p.planned, f.Units[i].Done)
 	}
-	p.keptBad, p.records = f.KeptBad, make([]*UnitRecord, len(f.Units))
 	return nil
-}
-
-// unit is the inverse of newPlannedUnit.
-func (p *plannedUnit) unit() (Unit, bool) {
-	u := p.Unit
-	u.names, u.Input, u.rest = p.label, string(p.Input), p.Rest
-	if !unhex(u.SHA256[:], p.SHA256) || p.Name == "" {
-		return u, false
-	}
-	if p.Again {
-		u.again = &UnitRecord{Name: p.Name}
-	}
-	for i := range p.Members {
-		m, ok := p.Members[i].unit()
-		if !ok {
-			return u, false
-		}
-		u.Members = append(u.Members, m)
-	}
-	return u, true
-}
-
-// unhex decodes hexadecimal digits into to, and reports whether they fill it exactly.
-func unhex(to []byte, digits string) bool {
-	data, err := hex.DecodeString(digits)
-	return err == nil && copy(to, data) == len(to) && len(data) == len(to)
 }
 
 // Unit returns the unit of the plan with that index.
@@ -337,7 +274,7 @@ func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
 // missing returns an error that names the shares with unfinished units. How many shares there are it takes from the
 // names of the journals.
 func (p *Prepared) missing(todo []int) error {
-	entries, err := p.fs.ReadDir(runDir(p.out.Private, p.id))
+	entries, err := p.fs.ReadDir(runDir(p.out.Private, p.of.Run))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -88,33 +89,24 @@ func TestReadPlan(t *testing.T) {
 func TestPlannedUnit(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	shared := Unit{Input: "in/a", Source: "a", Folder: "f", SHA256: [32]byte{1, 2}, Copy: 3, From: 4, To: 5, First: 6, Rows: 7, Without: "w", names: label{Name: "n", Mark: "m", Public: "p", Private: "q"}}
+	shared := Unit{Input: "in/a", Source: "a", Folder: "f", SHA256: [32]byte{1, 2}, Copy: 3, From: 4, To: 5, First: 6, Rows: 7, Without: "w", set: settled{Name: "n", Mark: "m", Public: "p", Private: "q", Again: true, Rest: &rest{Of: "x", Keep: []memberRecord{{Name: "y", Rows: 8}}}}}
 	member := shared
-	member.Input, member.names = "in/b", label{Name: "o"}
+	member.Input, member.set = "in/\xff", settled{Name: "o"}
 	shared.Members = []Unit{member}
-	planned := newPlannedUnit(&shared)
-	data, err := json.Marshal(planned)
+	data, err := json.Marshal(&shared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back plannedUnit
-	if err := json.Unmarshal(data, &back); err != nil {
+	var u Unit
+	if err := json.Unmarshal(data, &u); err != nil {
 		t.Fatal(err)
 	}
-	u, ok := back.unit()
-	if !ok || u.Input != filepath.Join(resolve(dir), "in/a") && u.Input != filepath.Join(dir, "in/a") || !filepath.IsAbs(u.Members[0].Input) || u.Members[0].names.Name != "o" || u.SHA256 != shared.SHA256 || u.names != shared.names || u.Rows != 7 || u.From != 4 || u.To != 5 || u.First != 6 || u.Copy != 3 || u.Without != "w" || u.again != nil || u.rest != nil {
-		t.Errorf("%+v, %t", u, ok)
+	if u.Input != filepath.Join(resolve(dir), "in/a") && u.Input != filepath.Join(dir, "in/a") || !filepath.IsAbs(u.Members[0].Input) || u.Members[0].set.Name != "o" || u.Members[0].SHA256 != shared.SHA256 {
+		t.Errorf("%+v", u)
 	}
-	for what, spoil := range map[string]func(p *plannedUnit){
-		"no digest": func(p *plannedUnit) { p.SHA256 = "12" }, "no digits": func(p *plannedUnit) { p.SHA256 = strings.Repeat("x", 64) }, "no name": func(p *plannedUnit) { p.Name = "" },
-		"a member without a name": func(p *plannedUnit) { p.Members[0].Name = "" },
-	} {
-		p := newPlannedUnit(&shared)
-		if spoil(&p); what != "" {
-			if _, ok := p.unit(); ok {
-				t.Errorf("%s: it is taken", what)
-			}
-		}
+	shared.Input, shared.Members[0].Input = u.Input, u.Members[0].Input
+	if !reflect.DeepEqual(u, shared) {
+		t.Errorf("%+v, want %+v", u, shared)
 	}
 }
 
@@ -184,7 +176,7 @@ func TestPlanOfBadInputs(t *testing.T) {
 	if p, err = joined(out, UnitOptions{Finish: testFinish}, true); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.growth.now.bad[badKey(&plan.BadInputs[0])]; got != resolve(bad) || len(p.growth.now.bad) != 1 || len(p.growth.now.unit) != 3 {
+	if got := p.growth.now.Bad[badKey(&plan.BadInputs[0])]; string(got) != resolve(bad) || len(p.growth.now.Bad) != 1 || len(p.growth.now.Units) != 3 {
 		t.Errorf("%+v", p.growth.now)
 	}
 	r, err := p.Commit(t.Context())

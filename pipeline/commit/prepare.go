@@ -26,7 +26,7 @@ type Prepared struct {
 	plan *Plan
 	out  *Output
 	fs   durable.FS
-	id   string // run directory
+	of   *Planned // the plan; the run directory has the name of its run
 	o    UnitOptions
 	made durable.Folders
 
@@ -67,10 +67,10 @@ func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
 		return nil, err
 	}
 	r := newPrepared(plan, out, o)
-	if err := r.lock(); err != nil {
-		return nil, err
+	err := r.open()
+	if err == nil {
+		err = r.lost(r.recover())
 	}
-	err := r.lost(r.recover())
 	if err == nil && o.Locked != nil {
 		err = o.Locked()
 	}
@@ -85,7 +85,7 @@ func newPrepared(plan *Plan, out Output, o UnitOptions) *Prepared {
 	out = out.withDefaults()
 	mine := *plan
 	mine.Units = slices.Clone(plan.Units)
-	return &Prepared{plan: &mine, out: &out, fs: out.FS, id: plan.Run(), o: o}
+	return &Prepared{plan: &mine, out: &out, fs: out.FS, of: plan.Planned(), o: o}
 }
 
 // Close releases the locks of the trees.
@@ -133,8 +133,20 @@ func (p *Prepared) runs(root string) (ids []string, err error) {
 	return ids, err
 }
 
+// open takes the locks and the turns of both trees, and completes a commit that was killed.
+func (r *Prepared) open() error {
+	if err := r.lock(); err != nil {
+		return err
+	}
+	err := r.takeTurns()
+	if err == nil {
+		err = r.rollForward()
+	}
+	return r.lost(err)
+}
+
 func (r *Prepared) lock() error {
-	holder := durable.NewHolder(r.id)
+	holder := durable.NewHolder(r.of.Run)
 	for _, root := range r.roots() {
 		err := durable.MkdirAll(r.fs, root)
 		// A start that was killed may have left names that only the kernel
@@ -147,7 +159,7 @@ func (r *Prepared) lock() error {
 			l, err = r.fs.Lock(filepath.Join(root, lockName), holder)
 		}
 		if err != nil {
-			return errors.Join(err, r.Close())
+			return err
 		}
 		r.held = append(r.held, l)
 	}
@@ -172,18 +184,12 @@ func (r *Prepared) touch() error {
 
 // remove removes a file if it is there, durably.
 func (r *Prepared) remove(private bool, name string) error {
-	return r.turns[tree(private)].Remove(filepath.FromSlash(name), durable.RemoveIfThere)
+	return r.turns[tree(private)].Remove(name, durable.RemoveIfThere)
 }
 
 // recover finds out what is done already, and removes what an earlier start
 // left half done.
 func (r *Prepared) recover() error {
-	if err := r.takeTurns(); err != nil {
-		return err
-	}
-	if err := r.rollForward(); err != nil {
-		return err
-	}
 	if err := r.earlier(); err != nil {
 		return err
 	}
@@ -197,9 +203,9 @@ func (r *Prepared) recover() error {
 	}
 	for i := range r.plan.Units {
 		u := &r.plan.Units[i]
-		u.names = r.plan.label(u)
+		r.plan.label(u)
 		for k := range u.Members {
-			u.Members[k].names.Name = r.plan.Name(&u.Members[k])
+			u.Members[k].set.Name = r.plan.Name(&u.Members[k])
 		}
 	}
 	if err := r.foreign(); err != nil {
@@ -228,12 +234,12 @@ func (r *Prepared) earlier() error {
 	if err := r.readCommitted(); err != nil {
 		return err
 	}
-	at, err := readPlaces(r.fs, r.out.Private)
+	at, _, err := readPlaces(r.fs, r.out.Private)
 	if err != nil {
 		return err
 	}
 	r.growth, err = newGrowth(r.plan, r.out, r.old, at, &r.o)
-	r.id = r.plan.Run()
+	r.of = r.plan.Planned()
 	return err
 }
 
@@ -263,7 +269,7 @@ func (r *Prepared) known() (map[string]*UnitRecord, error) {
 		return nil, err
 	}
 	for _, id := range runs {
-		if r.joined && id != r.id || r.o.Fresh && !r.joined {
+		if r.joined && id != r.of.Run || r.o.Fresh && !r.joined {
 			continue
 		}
 		if err := r.journalsOf(id, known); err != nil {
@@ -373,18 +379,18 @@ func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error
 	case record == nil:
 		return nil
 	case unread: // as it is
-	case record.Unread, u.again == nil && slices.ContainsFunc(record.Members, func(m memberRecord) bool { return m.Unread }):
+	case record.Unread, !u.set.Again && slices.ContainsFunc(record.Members, func(m memberRecord) bool { return m.Unread }):
 		return nil
 	}
-	if u.again == nil { // else share has looked
+	if !u.set.Again { // else share has looked
 		if damaged, err := r.damaged(record); err != nil || damaged != nil {
 			return err
 		}
 	}
 	mine := *record
 	mine.Input, mine.Config, mine.Model = u.source(), "", ""
-	if u.rest != nil {
-		of := r.elsewhere(r.whole(u.rest))
+	if u.set.Rest != nil {
+		of := r.elsewhere(r.whole(u.set.Rest))
 		mine.Config, mine.Model = of.Config, of.Model
 	}
 	r.records[i] = &mine
@@ -398,27 +404,20 @@ func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error
 // sweep removes temporary files, and parts that no manifest and no record
 // knows. Files that velum did not name stay.
 func (r *Prepared) sweep() error {
-	keep := [2]map[string]bool{{}, {}}
-	note := func(p PartRecord) bool {
-		keep[tree(p.Private)][p.Path] = true
-		return true
-	}
-	for _, m := range r.listed {
-		if m != nil {
-			m.all(note)
-		}
-	}
+	keep := pathsOf(r.listed[:]...)
 	for _, record := range r.records {
 		if record != nil {
 			for _, p := range record.Parts {
-				note(p)
+				keep[tree(p.Private)][p.Path] = true
 			}
 		}
 	}
-	if _, err := r.fs.Stat(r.out.plan()); err == nil { // of a run that did not end: there is one a time
-		if err := errors.Join(r.touch(), r.remove(true, planName)); err != nil {
-			return err
-		}
+	_, err := r.fs.Stat(r.out.plan())
+	if err == nil { // of a run that did not end: there is one a time
+		err = errors.Join(r.touch(), r.remove(true, planName))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	for i, private := range both {
 		if err := r.sweepRuns(private); err != nil {
@@ -453,7 +452,7 @@ func (r *Prepared) sweepRuns(private bool) error {
 	}
 	for _, id := range runs {
 		dir := tmpDir("", id)
-		if id != r.id || r.o.Fresh {
+		if id != r.of.Run || r.o.Fresh {
 			// What it had finished is among the records now, but only this
 			// run's journal will say so after the next crash.
 			if err := r.carryOver(); err != nil {
@@ -473,12 +472,12 @@ func (r *Prepared) carryOver() error {
 	if r.result.Reused == 0 {
 		return nil
 	}
-	name := filepath.Join(runDir(r.out.Private, r.id), journalName)
+	name := filepath.Join(runDir(r.out.Private, r.of.Run), journalName)
 	if err := r.folders(runDir); err != nil {
 		return err
 	}
 	there := map[string]*UnitRecord{}
-	if err := r.journalsOf(r.id, there); err != nil {
+	if err := r.journalsOf(r.of.Run, there); err != nil {
 		return err
 	}
 	j, _, err := durable.OpenJournal(r.fs, name, journalFormat)
@@ -499,7 +498,7 @@ func (r *Prepared) carryOver() error {
 // left in it.
 func (r *Prepared) sweepDir(private bool, dir string, keep map[string]bool) (left bool, err error) {
 	root := r.out.root(private)
-	entries, err := r.fs.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	entries, err := r.fs.ReadDir(filepath.Join(root, dir))
 	if err != nil {
 		return true, err
 	}
@@ -524,7 +523,7 @@ func (r *Prepared) sweepDir(private bool, dir string, keep map[string]bool) (lef
 	if left || dir == "" {
 		return true, nil
 	}
-	at := filepath.Join(root, filepath.FromSlash(dir))
+	at := filepath.Join(root, dir)
 	if err := r.fs.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func (x *rest) stays(row int64) bool {
 
 // unit is the work of making the rest.
 func (x *rest) unit(of *UnitRecord) Unit {
-	u := Unit{Source: of.Input, Folder: folderOf(of), Copy: of.Copy, rest: x}
+	u := Unit{Source: of.Input, Folder: folderOf(of), Copy: of.Copy, set: settled{Rest: x}}
 	sum, _ := hex.DecodeString(of.SHA256) // of a manifest that was parsed; its name has four bytes of it
 	copy(u.SHA256[:], sum)
 	for i := range x.Keep {
@@ -125,7 +124,7 @@ func (s *sharing) committed(u *UnitRecord) error {
 				continue // done again
 			}
 			given = append(given, i)
-		} else if s.o.Grow && stays(s.growth.fate(&f, s.growth.old.unit[f.Name])) {
+		} else if s.o.Grow && stays(s.growth.fate(&f)) {
 			away = append(away, f)
 		} else {
 			continue
@@ -142,7 +141,7 @@ func (s *sharing) committed(u *UnitRecord) error {
 		return err // what is given is done again
 	}
 	for i := range away {
-		s.away(&away[i])
+		s.growth.away(&away[i])
 	}
 	for _, i := range given {
 		s.taken[i] = true
@@ -153,7 +152,7 @@ func (s *sharing) committed(u *UnitRecord) error {
 	}
 	unit := x.unit(u)
 	if len(x.Keep) == len(u.Members) {
-		unit.again, unit.rest = u, nil
+		unit.set = settled{Name: u.Name, Again: true}
 	}
 	if len(given) == 0 {
 		s.rests = append(s.rests, unit)
@@ -161,13 +160,6 @@ func (s *sharing) committed(u *UnitRecord) error {
 		s.units[given[0]] = append(s.units[given[0]], unit)
 	}
 	return nil
-}
-
-// away records the location of an earlier file that is not given now and stays in the output.
-func (s *sharing) away(f *UnitRecord) {
-	at := s.growth.old.unit[f.Name]
-	s.growth.now.unit[f.Name] = at
-	s.growth.now.former[f.Name] = s.growth.old.former[f.Name] || s.growth.files[at]
 }
 
 // bundle makes units of the small files that no committed unit is to keep, and returns all units.
@@ -283,25 +275,23 @@ func (p *Plan) members(u *Unit) (all []memberRecord) {
 // checked as the options say. Those of this plan are checked by length: each was synced and re-read before it was
 // journaled. Those of a run that ended before its commit are read.
 func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
-	switch {
-	case r.committed[u.Name] == u:
-		return r.unlike(u, r.state())
-	case r.joined:
-		return r.unlike(u, partThere)
+	byLength := r.joined
+	if r.committed[u.Name] == u {
+		byLength = r.o.ByLength
 	}
-	return r.unlike(u, partState)
+	return r.unlike(u, byLength)
 }
 
 // unlike tells which part of a unit is not what it was.
-func (r *Prepared) unlike(u *UnitRecord, state func(durable.FS, string, PartRecord) (string, error)) (*durable.IntegrityError, error) {
+func (r *Prepared) unlike(u *UnitRecord, byLength bool) (*durable.IntegrityError, error) {
 	for _, p := range u.Parts {
-		kind, err := state(r.fs, r.out.root(p.Private), p)
+		kind, err := partState(r.fs, r.out.root(p.Private), p, byLength)
 		if err != nil {
 			return nil, err
 		}
 		if kind != "" {
-			return &durable.IntegrityError{Path: filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)),
-				Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(r.growth.old.unit[u.Name], u.Input))}, nil
+			return &durable.IntegrityError{Path: r.out.file(p),
+				Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(r.growth.old.at(u.Name), u.Input))}, nil
 		}
 	}
 	return nil, nil
@@ -317,8 +307,8 @@ func (r *Prepared) whole(x *rest) *UnitRecord {
 // was made with where these differ from those of this run.
 func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
 	mine := *u
-	mine.Config = unless(cmp.Or(u.Config, r.old.Config), hex.EncodeToString(r.plan.Config[:]))
-	mine.Model = unless(cmp.Or(u.Model, r.old.Model), hex.EncodeToString(r.plan.Model[:]))
+	mine.Config = unless(cmp.Or(u.Config, r.old.Config), r.of.Config)
+	mine.Model = unless(cmp.Or(u.Model, r.old.Model), r.of.Model)
 	return &mine
 }
 
@@ -327,14 +317,14 @@ func (r *doing) remainder(x *rest, parts *Parts, record *UnitRecord) (err error)
 	of := r.elsewhere(r.whole(x))
 	record.Mark, record.Members, record.Config, record.Model = of.Mark, x.Keep, of.Config, of.Model
 	// Nothing is built upon a part that is not what it was.
-	if changed, err := r.unlike(of, partState); err != nil || changed != nil {
+	if changed, err := r.unlike(of, false); err != nil || changed != nil {
 		return cmp.Or[error](err, changed)
 	}
 	if r.o.Rest == nil {
 		return errors.New("a file of a shared unit goes, and nobody says how the others stay")
 	}
 	record.Counts, err = r.o.Rest(parts, of, func(p PartRecord) (durable.File, error) {
-		return r.fs.OpenFile(filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
+		return r.fs.OpenFile(r.out.file(p), 0, 0)
 	}, x.stays)
 	if err != nil {
 		return fmt.Errorf("what is left of a unit: %w", err)

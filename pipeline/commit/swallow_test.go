@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -184,7 +185,7 @@ type small map[string]string
 
 func (s small) plan() *Plan {
 	p := &Plan{Roots: []string{"/in"}}
-	for _, name := range sortedKeys(s) {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
 		u := Unit{Input: "/in/" + name, Source: name, Folder: "a", To: 1, Rows: 2, Small: 1}
 		copy(u.SHA256[:], s[name]+name)
 		p.Units = append(p.Units, u)

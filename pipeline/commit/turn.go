@@ -17,8 +17,11 @@ func (p *Prepared) takeTurns() error {
 		if err != nil {
 			return err
 		}
-		_, left := p.fs.Stat(filepath.Join(root, runsName))
-		p.died, p.unended = p.died || t.Died, p.unended || t.Died || left == nil
+		_, err = p.fs.Stat(filepath.Join(root, runsName))
+		if err != nil && !durable.Gone(err) { // whether a run left something, nobody knows
+			return err
+		}
+		p.died, p.unended = p.died || t.Died, p.unended || t.Died || err == nil
 	}
 	return p.turns[0].Lost()
 }
@@ -27,7 +30,7 @@ func (p *Prepared) takeTurns() error {
 // the folder of the run, which goes when it is finished.
 func (p *Prepared) scratch(private bool) string {
 	if p.turns == nil {
-		return tmpDir(p.out.root(private), p.id)
+		return tmpDir(p.out.root(private), p.of.Run)
 	}
 	return p.turns[tree(private)].Path("")
 }
@@ -43,7 +46,7 @@ func (p *Prepared) lost(err error) error {
 			return lost
 		}
 	}
-	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.id)); p.turns == nil && durable.Gone(stat) {
+	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.of.Run)); p.turns == nil && durable.Gone(stat) {
 		return &PlanError{p.out.plan(), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
 	}
 	return err
@@ -58,7 +61,7 @@ func (p *Prepared) folders(of ...func(root, run string) string) error {
 		}
 		for _, dir := range of {
 			if err == nil {
-				err = p.turns[i].Mkdir(dir(root, p.id))
+				err = p.turns[i].Mkdir(dir(root, p.of.Run))
 			}
 		}
 		if err != nil {

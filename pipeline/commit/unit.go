@@ -39,11 +39,9 @@ type Unit struct {
 	Shelf   *string  `json:"-"`                 // folder in which files of several folders may share a unit; nil: only those of its own folder
 	Placed  bool     `json:"-"`                 // the ids of its notes contain the file's path: the same content elsewhere is other notes
 
-	Members []Unit `json:"-"` // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
+	Members []Unit `json:"members,omitempty"` // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
 
-	names label       // Prepare gives them
-	again *UnitRecord // record of an earlier run, if the unit is one of that run
-	rest  *rest       // what is left of an earlier unit, if this unit is made from that
+	set settled // what Prepare settles
 }
 
 // Plan lists the units that a run is to do.
@@ -80,12 +78,10 @@ func Faults(bad []BadInput) []BadInput {
 func (p *Plan) Name(u *Unit) string {
 	h := sha256.New()
 	switch {
-	case u.names.Name != "":
-		return u.names.Name
-	case u.again != nil:
-		return u.again.Name
-	case u.rest != nil:
-		u.rest.name(h)
+	case u.set.Name != "":
+		return u.set.Name
+	case u.set.Rest != nil:
+		u.set.Rest.name(h)
 		return hex.EncodeToString(h.Sum(nil)[:10])
 	case len(u.Members) > 0:
 		fmt.Fprintln(h, "velum shared unit 1")
@@ -132,31 +128,35 @@ func (p *Plan) Run() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Planned returns the identification of the plan for the audit log.
+// Planned returns the identification of the plan.
 func (p *Plan) Planned() *Planned {
-	return &Planned{Run: p.Run(), Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
+	return &Planned{p.Run(), hex.EncodeToString(p.Config[:]), hex.EncodeToString(p.Model[:]), p.Key, p.With}
 }
 
 // source returns what the private manifest calls the input file. It is not
 // where the archive stands, so that equal archives have equal manifests.
 func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }
 
-// A label holds the names that the parts of a unit are made from. Prepare decides them, and plan.json carries them to
-// other processes. A digest of the content follows in the name of each part, so that a part of the last commit is not
+// settled holds what Prepare decides about a unit, and plan.json carries to other processes: the names that its parts are
+// made from. A digest of the content follows in the name of each part, so that a part of the last commit is not
 // overwritten before the next commit.
-type label struct {
+type settled struct {
 	Name    string `json:"name"`           // of the unit
 	Mark    string `json:"mark,omitempty"` // what its rows are called by
 	Public  string `json:"public"`         // stem of its public parts, below their kind
 	Private string `json:"private"`        // the same of private ones, which sort in the order of the input
+
+	Again bool  `json:"again,omitempty"` // the unit is one of an earlier run, and whole
+	Rest  *rest `json:"rest,omitempty"`  // what is left of an earlier unit, if this unit is made from that
 }
 
-// label returns the names of a unit. The public name must not depend on what the masked notes hide: with a digest of
+// label settles the names of a unit. The public name must not depend on what the masked notes hide: with a digest of
 // the input, somebody could test guesses of a hidden name. It depends on the path of the input, which tells files
 // apart. Where the names of folders are made opaque the path would tell the month, so there the keyed Plan.Mark is used
 // instead.
-func (p *Plan) label(u *Unit) label {
-	l := label{Name: p.Name(u)}
+func (p *Plan) label(u *Unit) {
+	l := &u.set
+	l.Name = p.Name(u)
 	if p.Mark != nil {
 		l.Mark = p.Mark(u)
 	}
@@ -165,14 +165,12 @@ func (p *Plan) label(u *Unit) label {
 	if path.Clean(u.Folder) != path.Dir(u.source()) {
 		public = strings.TrimPrefix(strings.ReplaceAll(l.Mark, "-", "")+"-", "-")
 	}
-	folder := filepath.ToSlash(u.Folder)
-	l.Public = path.Join(folder, fmt.Sprintf("part-%s%09d", public, u.First))
-	l.Private = path.Join(folder, fmt.Sprintf("part-%x-%06d-%s", u.SHA256[:4], u.From, l.Name))
-	return l
+	l.Public = path.Join(u.Folder, fmt.Sprintf("part-%s%09d", public, u.First))
+	l.Private = path.Join(u.Folder, fmt.Sprintf("part-%x-%06d-%s", u.SHA256[:4], u.From, l.Name))
 }
 
 // part returns the path of a part of a unit.
-func (l *label) part(kind, ext string, private bool) string {
+func (l *settled) part(kind, ext string, private bool) string {
 	stem := l.Public
 	if private {
 		stem = l.Private
@@ -190,9 +188,9 @@ func (u *Unit) Mark() [8]byte {
 	for i := range u.Members {
 		of = fmt.Appendf(of, "\n%q %d", u.Members[i].source(), u.Members[i].Copy)
 	}
-	if u.rest != nil {
-		for i := range u.rest.Keep {
-			of = fmt.Appendf(of, "\n%q %d", u.rest.Keep[i].Input, u.rest.Keep[i].Copy)
+	if u.set.Rest != nil {
+		for _, m := range u.set.Rest.Keep {
+			of = fmt.Appendf(of, "\n%q %d", m.Input, m.Copy)
 		}
 	}
 	sum := sha256.Sum256(of)
@@ -280,8 +278,7 @@ type Part struct {
 	Rows    int64
 	Digest  string
 
-	root string // tree in which it will be
-	name string // path below root, with slashes
+	name string // path in its tree, with slashes
 	tmp  string
 	f    durable.File
 	sum  hash.Hash
@@ -298,11 +295,8 @@ func (p *Part) Write(data []byte) (int, error) {
 
 // Parts creates the files of one unit, or of the last step of a run.
 type Parts struct {
-	fs    durable.FS
-	out   *Output
-	made  *durable.Folders
-	tmp   func(private bool) string // folder of temporary files
-	stem  string                    // of temporary names
+	run   *Prepared
+	stem  string // of temporary names
 	at    func(kind, ext string, private bool) string
 	parts []*Part
 }
@@ -316,14 +310,13 @@ func (p *Parts) create(kind, name string, private bool) (*Part, error) {
 	if !filepath.IsLocal(name) {
 		return nil, fmt.Errorf("part name %q leaves the output tree", name)
 	}
-	root := p.out.root(private)
 	short := sha256.Sum256([]byte(name)) // a path of folders may be longer than a name may be
-	tmp := filepath.Join(p.tmp(private), fmt.Sprintf("%s-%x%s", p.stem, short[:8], path.Ext(name)))
-	f, err := p.fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, durable.FileMode)
+	tmp := filepath.Join(p.run.scratch(private), fmt.Sprintf("%s-%x%s", p.stem, short[:8], path.Ext(name)))
+	f, err := p.run.fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, durable.FileMode)
 	if err != nil {
 		return nil, err
 	}
-	part := &Part{Kind: kind, Private: private, root: root, name: name, tmp: tmp, f: f, sum: sha256.New()}
+	part := &Part{Kind: kind, Private: private, name: name, tmp: tmp, f: f, sum: sha256.New()}
 	p.parts = append(p.parts, part)
 	return part, nil
 }
@@ -336,7 +329,7 @@ func (p *Parts) discard() error {
 			errs = append(errs, part.f.Close())
 			part.f = nil
 		}
-		errs = append(errs, durable.RemoveIfThere(p.fs, part.tmp))
+		errs = append(errs, durable.RemoveIfThere(p.run.fs, part.tmp))
 	}
 	p.parts = nil
 	return errors.Join(errs...)
@@ -347,10 +340,10 @@ func (p *Parts) discard() error {
 type verifier func(kind string, r io.ReaderAt, size int64) (rows int64, digest string, err error)
 
 // commit makes the parts durable, checks them, and gives them their names.
-func (p *Parts) commit(verify verifier) ([]PartRecord, error) {
+func (p *Parts) commit() ([]PartRecord, error) {
 	records := make([]PartRecord, 0, len(p.parts))
 	for _, part := range p.parts {
-		if err := p.settle(part, verify); err != nil {
+		if err := p.settle(part); err != nil {
 			return nil, err
 		}
 		digits := 8
@@ -361,14 +354,15 @@ func (p *Parts) commit(verify verifier) ([]PartRecord, error) {
 		records = append(records, part.record())
 	}
 	for _, part := range p.parts {
-		to := filepath.Join(part.root, filepath.FromSlash(part.name))
-		if err := p.made.Make(p.fs, filepath.Dir(to)); err != nil {
-			return nil, err
+		to := filepath.Join(p.run.out.root(part.Private), part.name)
+		err := p.run.made.Make(p.run.fs, filepath.Dir(to))
+		if err == nil {
+			err = p.run.fs.Rename(part.tmp, to)
 		}
-		if err := p.fs.Rename(part.tmp, to); err != nil {
-			return nil, err
+		if err == nil {
+			err = p.run.fs.SyncDir(filepath.Dir(to))
 		}
-		if err := p.fs.SyncDir(filepath.Dir(to)); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -382,7 +376,7 @@ func (p *Part) record() PartRecord {
 }
 
 // settle syncs, closes and re-reads a part that is open still.
-func (p *Parts) settle(part *Part, verify verifier) error {
+func (p *Parts) settle(part *Part) error {
 	if part.f == nil {
 		return nil
 	}
@@ -392,12 +386,12 @@ func (p *Parts) settle(part *Part, verify verifier) error {
 		return err
 	}
 	part.f = nil
-	f, err := p.fs.OpenFile(part.tmp, os.O_RDONLY, 0)
+	f, err := p.run.fs.OpenFile(part.tmp, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	var disk durable.Witness
-	return errors.Join(disk.Joined(check(disk.Watch(f), part, verify)), f.Close())
+	return errors.Join(disk.Joined(check(disk.Watch(f), part, p.run.o.Verify)), f.Close())
 }
 
 func check(f durable.File, part *Part, verify verifier) error {
