@@ -32,6 +32,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -44,7 +45,7 @@ import (
 const Name = auditDir + "/audit.jsonl"
 
 // LogIn returns the path of the log of a private tree.
-func LogIn(private string) string { return filepath.Join(private, filepath.FromSlash(Name)) }
+func LogIn(private string) string { return filepath.Join(private, Name) }
 
 const (
 	auditDir = "_audit"
@@ -411,21 +412,29 @@ func Open(name string) (*os.File, error) {
 // InTree lists the files of a tree that are verified by their own hashes instead of a manifest, for [commit.Check].
 var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: EvidenceDir + "/*", Sound: soundEvidence}, {Name: forgottenName, Sound: soundForgotten}}
 
-// sound tells whether the chain of a log has no flaw, or the log is not there.
+// sound tells whether the chain of a log has no flaw, and those of the logs of shards that it names have none either.
 func sound(name string) (bool, error) {
+	whole, err := unbroken(name, "")
+	bad := Each(name, func(l *Line) {
+		if l.Shard == "" || !whole || err != nil {
+			return
+		}
+		if whole = !strings.ContainsAny(l.Shard, "/\\"); whole {
+			whole, err = unbroken(filepath.Join(filepath.Dir(name), l.Shard), l.Head)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	})
+	return whole && bad == nil, errors.Join(err, bad)
+}
+
+// unbroken tells whether the chain of a log has no flaw, and the line with the hash head.
+func unbroken(name, head string) (bool, error) {
 	f, err := Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
 	if err != nil {
 		return false, err
 	}
-	report, err := Verify(f, "")
-	if err := errors.Join(err, f.Close()); err != nil {
-		return false, err
-	}
-	if len(report.Findings) > 0 {
-		return false, nil
-	}
-	return soundShards(name)
+	report, err := Verify(f, head)
+	return len(report.Findings) == 0, errors.Join(err, f.Close())
 }

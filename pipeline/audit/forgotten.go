@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -52,11 +51,8 @@ func newForgotten(secret []byte) *Forgotten {
 }
 
 // ReadForgotten reads the patients who were forgotten or objected from a private tree; none if the file does not exist.
-// An incomplete file is a *durable.IntegrityError, because it could bring a patient back. A nil d means durable.OS.
+// An incomplete file is a *durable.IntegrityError, because it could bring a patient back.
 func ReadForgotten(d durable.FS, private string) (*Forgotten, error) {
-	if d == nil {
-		d = durable.OS
-	}
 	name := filepath.Join(private, forgottenName)
 	data, err := durable.ReadFile(d, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +104,7 @@ func (f *forgottenFile) marshal() ([]byte, error) {
 }
 
 // Write writes the file, and fails with a *durable.LockedError if another process has written it since it was read:
-// what that one added would be lost. A run holds the lock of the tree meanwhile, taking back does not. A nil d means durable.OS.
+// what that one added would be lost. Who writes holds the locks of the output (commit.Output.Alone, commit.UnitOptions.Locked).
 func (f *Forgotten) Write(d durable.FS, private string) error {
 	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: f.Set.Members(), Objected: f.Objected.Members()}
 	data, err := file.marshal()
@@ -116,7 +112,7 @@ func (f *Forgotten) Write(d durable.FS, private string) error {
 		return err
 	}
 	name := filepath.Join(private, forgottenName)
-	now, err := durable.ReadFile(cmp.Or(d, durable.OS), name)
+	now, err := durable.ReadFile(d, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -156,9 +152,6 @@ func (f *Forgotten) Mark(key, form []byte) string {
 
 func soundForgotten(name string) (bool, error) {
 	data, err := durable.ReadFile(durable.OS, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
 	_, ok := parseForgotten(data)
 	return ok, err
 }

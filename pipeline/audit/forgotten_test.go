@@ -13,7 +13,7 @@ import (
 // TestForgotten keeps who was forgotten and who objected over a restart, and takes a damaged file for no empty one.
 func TestForgotten(t *testing.T) {
 	dir := t.TempDir()
-	f, err := ReadForgotten(nil, dir)
+	f, err := ReadForgotten(durable.OS, dir)
 	if err != nil || len(f.Set.Members())+len(f.Objected.Members()) != 0 {
 		t.Fatalf("%+v, %v", f, err)
 	}
@@ -21,18 +21,18 @@ func TestForgotten(t *testing.T) {
 	if !f.Object([]byte("A2")) || f.Object([]byte("A2")) {
 		t.Error("who objects is new once")
 	}
-	if err := f.Write(nil, dir); err != nil {
+	if err := f.Write(durable.OS, dir); err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadForgotten(nil, dir)
+	again, err := ReadForgotten(durable.OS, dir)
 	if err != nil || !again.Set.Has([]byte("A1")) || again.Set.Has([]byte("A2")) || !again.Objected.Has([]byte("A2")) {
 		t.Fatalf("%v", err)
 	}
-	late, err := ReadForgotten(nil, dir)
-	if err != nil || !again.Object([]byte("A4")) || again.Write(nil, dir) != nil {
+	late, err := ReadForgotten(durable.OS, dir)
+	if err != nil || !again.Object([]byte("A4")) || again.Write(durable.OS, dir) != nil {
 		t.Fatal(err)
 	}
-	if _, other := errors.AsType[*durable.LockedError](late.Write(nil, dir)); !other {
+	if _, other := errors.AsType[*durable.LockedError](late.Write(durable.OS, dir)); !other {
 		t.Error("what another process added was written over")
 	}
 	if !bytes.Equal([]byte(again.Mark(nil, []byte("A1"))), []byte(f.Mark(nil, []byte("A1")))) || again.Mark(nil, []byte("A1")) == again.Mark(nil, []byte("A2")) {
@@ -56,7 +56,7 @@ func TestForgotten(t *testing.T) {
 	if err := os.WriteFile(name, data[:len(data)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = ReadForgotten(nil, dir)
+	_, err = ReadForgotten(durable.OS, dir)
 	if _, damaged := errors.AsType[*durable.IntegrityError](err); !damaged {
 		t.Errorf("half a file: %v", err)
 	}

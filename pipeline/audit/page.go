@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -26,12 +24,9 @@ func SealPage(page []byte) []byte {
 	return append(bytes.Clone(page), sealOpens+hex.EncodeToString(sum[:])+sealEnds...)
 }
 
-// soundPage tells whether a page is as it was written, or not there.
+// soundPage tells whether a page is as it was written.
 func soundPage(name string) (bool, error) {
 	data, err := durable.ReadFile(durable.OS, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
 	if err != nil || len(data) < sealLength {
 		return false, err
 	}

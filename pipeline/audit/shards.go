@@ -1,11 +1,9 @@
 package audit
 
 import (
-	"errors"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 )
 
 // Each attempt at a share of a plan has a log of its own: several machines cannot add to
@@ -41,36 +39,4 @@ func Shards(private, run string) (units []string, heads []Entry, err error) {
 		heads = append(heads, Entry{Shard: f.Name(), Head: head})
 	}
 	return units, heads, nil
-}
-
-// soundShards tells whether the logs that a log names are there, each with the line
-// whose hash was noted.
-func soundShards(name string) (bool, error) {
-	f, err := Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	lines := newAuditScanner(f)
-	for lines.Scan() {
-		l, ok := parseAuditLine(lines.Bytes())
-		if !ok || l.Shard == "" {
-			continue
-		}
-		if strings.ContainsAny(l.Shard, "/\\") {
-			return false, nil
-		}
-		shard, err := Open(filepath.Join(filepath.Dir(name), l.Shard))
-		if errors.Is(err, os.ErrNotExist) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		report, err := Verify(shard, l.Head)
-		if err := errors.Join(err, shard.Close()); err != nil || len(report.Findings) > 0 {
-			return false, err
-		}
-	}
-	return true, lines.Err()
 }

@@ -412,25 +412,21 @@ func (r *Prepared) commit(m *Manifest) error {
 }
 
 // pending makes ready what belongs to the manifests: the places of the inputs,
-// those of the last commit among them, and, where there is something to lose,
-// the public manifest beside the journal, so that rollForward can end this
-// commit.
+// those of the last commit among them, and, where a manifest changes, the folder of
+// the run, by which rollForward knows that this commit has not ended.
 func (r *Prepared) pending(m *Manifest, public []byte) error {
 	err := r.placeInputs(m, r.listed[0], r.listed[1])
 	if err == nil && r.touched { // a start that was killed may have placed them without a sync
 		err = r.fs.SyncDir(r.out.Private)
 	}
-	if err != nil || r.old == nil {
+	if err != nil {
 		return err
 	}
 	have, err := durable.ReadFile(r.fs, filepath.Join(r.out.Dir, manifestName))
 	if err == nil && bytes.Equal(have, public) {
 		return nil
 	}
-	if err := r.folders(runDir); err != nil {
-		return err
-	}
-	return r.replace(false, filepath.Join(runDir(r.out.Dir, r.of.Run), manifestName), public)
+	return r.folders(runDir)
 }
 
 // placeInputs writes the file that says where the inputs of some manifests lie.

@@ -171,7 +171,7 @@ func readManifest(d durable.FS, dir string) (*Manifest, error) {
 // the parts hide.
 func (m *Manifest) public() *Manifest {
 	h := *m
-	h.Counts = m.Counts.public()
+	h.Public, h.Counts = "", m.Counts.public()
 	h.Units = []UnitRecord{}
 	for _, u := range m.Units {
 		// How many notes a file has is nobody's business where its parts say nothing of it.

@@ -166,6 +166,18 @@ func (r *Prepared) lock() error {
 	return nil
 }
 
+// Alone calls do while no run and no other caller of Alone holds the output; what says what the process does. The error is a
+// *durable.LockedError if one does.
+func (o Output) Alone(what string, do func() error) error {
+	o = o.withDefaults()
+	r := &Prepared{of: &Planned{Run: what}, out: &o, fs: o.FS}
+	err := r.lock()
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, r.Close())
+}
+
 // touch removes _SUCCESS from both trees before the first change to them. The commit writes it again.
 func (r *Prepared) touch() error {
 	r.touching.Lock()
@@ -305,12 +317,12 @@ func (r *Prepared) lastCommit() (*Manifest, error) {
 	return committed(r.listed[0], r.listed[1]), nil
 }
 
-// rollForward completes a commit that was killed after it had replaced the private manifest and before the public one:
-// the public one that is due lies in the run's directory (see pending). Otherwise the next run would find two trees
-// that do not fit together.
+// rollForward completes a commit that was killed after it had replaced the private manifest and before the public one,
+// which is a function of the private one. Otherwise the next run would find two trees that do not fit together. Only a
+// run that did not end leaves its folder (see pending).
 func (r *Prepared) rollForward() error {
 	runs, err := r.runs(r.out.Dir)
-	if err != nil {
+	if err != nil || len(runs) == 0 {
 		return err
 	}
 	private, err := readManifest(r.fs, r.out.Private)
@@ -320,25 +332,15 @@ func (r *Prepared) rollForward() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range runs {
-		name := filepath.Join(runDir(r.out.Dir, id), manifestName)
-		data, err := durable.ReadFile(r.fs, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if private.Vouches(data) {
-			// Killed behind the rename of the private manifest, perhaps
-			// before its sync.
-			if err := r.fs.SyncDir(r.out.Private); err != nil {
-				return err
-			}
-			return r.place(false, manifestName, data)
-		}
+	public, err := private.public().MarshalFile()
+	if err != nil || !private.Vouches(public) {
+		return err
 	}
-	return nil
+	// Killed behind the rename of the private manifest, perhaps before its sync.
+	if err := r.fs.SyncDir(r.out.Private); err != nil {
+		return err
+	}
+	return r.place(false, manifestName, public)
 }
 
 // journalsOf adds the records of all journals of a run directory to known. There is one journal for each call of Do.

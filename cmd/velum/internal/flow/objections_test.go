@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/models/form/people"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
@@ -73,7 +74,7 @@ func TestSpellings(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %q: %v", name, s.id, err)
 			}
-			forgotten, err := audit.ReadForgotten(nil, dir)
+			forgotten, err := audit.ReadForgotten(durable.OS, dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
@@ -63,7 +64,7 @@ func search(ctx context.Context, load func() (*option.Config, error), o *Options
 	}
 	private := cmp.Or(o.Private, commit.PrivateDir(o.Path))
 	a := &absence{Kind: "absent", Dir: o.Path, private: private}
-	if a.remembered, err = audit.ReadForgotten(nil, private); err != nil {
+	if a.remembered, err = audit.ReadForgotten(durable.OS, private); err != nil {
 		return nil, nil, err
 	}
 	remembered := len(a.remembered.Set.Members())+len(a.remembered.Objected.Members()) > 0

@@ -91,6 +91,9 @@ func countFates(changes []commit.Change) (all []fateCount) {
 
 // printPlan prints what a run would do (--dry-run). The time is estimated for a machine like that of BENCHMARKS.md.
 func (m *masking) printPlan(units *commit.Plan) error {
+	if len(m.options.Files) > 0 {
+		return m.printChanges()
+	}
 	rows := m.archive.Rows()
 	left := rows
 	for _, c := range countFates(m.changes) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/read/tagged"
 )
@@ -93,12 +92,9 @@ func (m *masking) eachOfPart(p *commit.PartRecord, do func(madeNote)) error {
 	}
 	root := m.options.Out
 	if p.Private {
-		if root = m.options.Private; root == "" {
-			root = commit.PrivateDir(m.options.Out)
-		}
+		root = m.options.Private
 	}
-	name := filepath.Join(root, filepath.FromSlash(p.Path))
-	f, err := m.disk().OpenFile(name, os.O_RDONLY, 0)
+	f, err := m.options.Disk.OpenFile(filepath.Join(root, p.Path), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -138,12 +134,4 @@ func ended(err error) error {
 		return nil
 	}
 	return err
-}
-
-// disk is where the output lies.
-func (m *masking) disk() durable.FS {
-	if m.options.Disk == nil {
-		return durable.OS
-	}
-	return m.options.Disk
 }

@@ -31,112 +31,80 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 	if len(o.Files) > 0 && (len(o.In) > 0 || o.Save) {
 		return exit.Misconfiguredf(seeHelp, "--in and --plan go with --patient")
 	}
-	r := &record{Console: c, RecordOptions: o.Record}
-	do := func() error {
+	return recorded(c, o, func(m *masking) error {
 		cfg, err := load()
 		if err != nil {
 			return err
 		}
-		m := newMasking(c, o, r)
 		if m.Flow, err = flow.New(cfg); err != nil {
 			return err
 		}
-		switch {
-		case o.TakeBack:
-			return m.takeBack(commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk})
-		case len(o.Patients) > 0:
-			return m.mask(ctx)
+		if o.TakeBack {
+			return m.takeBack(o.output())
 		}
-		return m.forget(ctx, o.Files)
-	}
-	if o.Dry {
-		return do()
-	}
-	return r.keep(do)
+		return m.mask(ctx)
+	})
 }
 
-func (m *masking) forget(ctx context.Context, names []string) (err error) {
-	cfg := m.Config
-	cfg.Choose.Use = cfg.Choose.Use && m.options.Tagged == "" // as in mask
-	out := commit.Output{Dir: m.options.Out, Private: m.options.Private, FS: m.options.Disk, Group: cfg.Write.Group}
-	if err := out.Apart(); err != nil {
-		return err
-	}
-	ro, err := flow.ReadOptions(cfg)
+// nothingNew returns the plan of a run that is given no file: what is in the output stays, without the files that are
+// forgotten.
+func (m *masking) nothingNew(ctx context.Context, out commit.Output) (*commit.Plan, error) {
+	ro, err := flow.ReadOptions(m.Config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if mo, err := m.MaskOptions(); err != nil {
-		return err
+		return nil, err
 	} else if len(mo.Shuffled()) > 0 {
-		return exit.Misconfiguredf("take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
+		return nil, exit.Misconfiguredf("take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
 			"%s: the policy shuffles, so values of these files stand in notes of others", out.Dir)
 	}
 	m.archive = new(archive.Archive)
-	if err := m.openTagged(); err != nil {
-		return err
-	}
 	if err := m.trims(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	plan, err := m.plan(ro.Key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := m.sameOptions(plan); err != nil {
-		return err
+	return plan, m.sameOptions(plan)
+}
+
+// forgets implements commit.UnitOptions.Forget, and remembers what goes.
+func (m *masking) forgets(u *commit.UnitRecord, at string) bool {
+	names := m.options.Files
+	if !matches(names, u.Input, at) && !marked(names, u) {
+		return false
 	}
-	gone := map[string]*commit.UnitRecord{}
-	o := m.unitOptions()
-	o.Grow, o.Forget = true, func(u *commit.UnitRecord, at string) bool {
-		return matches(names, u.Input, at) || marked(names, u)
+	if u.Name != "" {
+		m.gone[u.Name] = u
 	}
-	if m.changes, err = commit.Changes(plan, out, o); err != nil {
-		return err
+	return true
+}
+
+// mayForget returns an error if nothing in the output was made of the files that are to be forgotten.
+func (m *masking) mayForget(out commit.Output) error {
+	if len(m.options.Files) == 0 || slices.ContainsFunc(m.changes, func(c commit.Change) bool { return c.Fate == "removed" }) {
+		return nil
 	}
-	if counts := countFates(m.changes); len(counts) == 0 || counts[len(counts)-1].Fate != "removed" {
-		// What a start that was killed took out of the manifests may still
-		// stand in the trees: this one ends it.
-		if died, err := out.Unfinished(); err != nil || !died || m.options.Dry {
-			return errors.Join(err, exit.Errorf(exit.Nothing, "the private manifest lists the inputs", "nothing in the output was made of these files"))
-		}
+	// What a start that was killed took out of the manifests may still
+	// stand in the trees: this one ends it.
+	if died, err := out.Unfinished(); err != nil || !died || m.options.Dry {
+		return errors.Join(err, exit.Errorf(exit.Nothing, "the private manifest lists the inputs", "nothing in the output was made of these files"))
 	}
-	if m.options.Dry {
-		return m.printChanges()
-	}
-	m.logChanges()
-	m.record.place(out, plan.Roots)
-	if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
-		return err
-	}
-	if ctx, err = m.record.begin(ctx, plan.Planned(), out, cfg); err != nil {
-		return err
-	}
-	forget := o.Forget
-	o.Forget = func(u *commit.UnitRecord, at string) bool {
-		if !forget(u, at) {
-			return false
-		}
-		if u.Name != "" {
-			gone[u.Name] = u
-		}
-		return true
-	}
-	o.ByLength, o.Done, o.Finish, o.LastStep = !m.record.checks, m.record.unit, m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
-	result, err := commit.RunUnits(ctx, plan, out, nil, o)
-	if err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(gone)) {
-		u := gone[name]
+	return nil
+}
+
+// logForgotten writes a line of the audit log for each input that was forgotten.
+func (m *masking) logForgotten() error {
+	for _, name := range slices.Sorted(maps.Keys(m.gone)) {
 		e := m.record.line("forget")
-		e.Unit, e.Counts = u.Name, &u.Counts
+		e.Unit, e.Counts = name, &m.gone[name].Counts
 		if err := m.record.append(e); err != nil {
 			return err
 		}
 	}
-	m.record.done(result)
-	return m.printResult(result, out)
+	return nil
 }
 
 // sameOptions checks that the output was made with the present options, because the last step is repeated with them.
@@ -176,7 +144,7 @@ func marked(names []string, u *commit.UnitRecord) bool {
 // manifest calls it, at where it lay.
 func matches(names []string, input, at string) bool {
 	for _, name := range names {
-		if under(input, path.Clean(filepath.ToSlash(name))) {
+		if under(input, path.Clean(name)) {
 			return true
 		}
 		if ok, err := path.Match(name, input); ok && err == nil {

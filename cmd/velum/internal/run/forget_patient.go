@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +25,7 @@ import (
 
 // known reads who was forgotten in the output and who has objected before: their notes are left out of every run.
 func (m *masking) known(out commit.Output) (err error) {
-	private := cmp.Or(out.Private, commit.PrivateDir(out.Dir))
-	if m.forgotten, err = audit.ReadForgotten(out.FS, private); err != nil {
+	if m.forgotten, err = audit.ReadForgotten(out.FS, out.Private); err != nil {
 		return err
 	}
 	if m.People == nil {
@@ -237,7 +235,7 @@ func (m *masking) writeMarks(plan *commit.Planned) error {
 // takeBack lets the notes of patients who were forgotten or objected into later runs again.
 // It masks nothing.
 func (m *masking) takeBack(out commit.Output) (err error) {
-	if m.forgotten, err = audit.ReadForgotten(out.FS, cmp.Or(out.Private, commit.PrivateDir(out.Dir))); err != nil {
+	if m.forgotten, err = audit.ReadForgotten(out.FS, out.Private); err != nil {
 		return err
 	}
 	ro, err := flow.ReadOptions(m.Config)
@@ -259,7 +257,7 @@ func (m *masking) takeBack(out commit.Output) (err error) {
 		return nil
 	}
 	m.record.place(out, nil)
-	if err := m.writeMarks(&commit.Planned{}); err != nil {
+	if err := out.Alone("forget", func() error { return m.writeMarks(&commit.Planned{}) }); err != nil {
 		return err
 	}
 	m.Log.Info("the next run takes their notes up again", "ids", len(forms))

@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // done is how a run ended: what it printed, what it logged, and its code.
@@ -215,6 +216,23 @@ func TestPatient(t *testing.T) {
 	forgotten(t, back).wants(t, "somebody else back", exit.Nothing, "--patient number 1 was neither forgotten here")
 	back = of("7")
 	back.TakeBack = true
+	was, err := os.ReadFile("out.private/_forgotten")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tree := range []string{"out", "out.private"} { // a run has it
+		lock, err := durable.OS.Lock(filepath.Join(tree, ".lock"), durable.NewHolder("run"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forgotten(t, back).wants(t, "back while a run has "+tree, exit.Locked, "is locked by run run")
+		if err := lock.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := os.ReadFile("out.private/_forgotten"); err != nil || !bytes.Equal(now, was) {
+			t.Errorf("it is written all the same, %v", err)
+		}
+	}
 	forgotten(t, back).wants(t, "back", exit.Done, "the next run takes their notes up again")
 	masked(t, o).wants(t, "taken up", exit.Done)
 	has(t, "out", "a1 Tos", "a2 Fiebre", "a3 Control", "b1 Dolor", "b2 Cefalea")

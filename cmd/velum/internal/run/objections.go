@@ -116,7 +116,7 @@ func (m *masking) unmatched(ctx context.Context, o *flow.Objections) error {
 
 // logKept warns that notes of earlier runs, whose files are not given, were not checked for objectors.
 func (m *masking) logKept() {
-	if !m.People.Objects.Anybody() {
+	if len(m.options.Files) > 0 || !m.People.Objects.Anybody() {
 		return
 	}
 	notes := int64(0)

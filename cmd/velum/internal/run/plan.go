@@ -104,7 +104,7 @@ func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOption
 		notes += p.Unit(i).Rows
 	}
 	file, at := filepath.Join(m.record.private, "plan.json"), out.Dir
-	if out.Private != "" {
+	if out.Private != commit.PrivateDir(out.Dir) {
 		at = file
 	}
 	if m.JSON {
@@ -122,9 +122,7 @@ type loader = func(plan []byte) (*option.Config, error)
 
 // joined opens an existing plan and runs a function on it.
 func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *commit.Planned, out commit.Output) error) error {
-	r := &record{Console: c, RecordOptions: o.Record}
-	return r.keep(func() error {
-		m := newMasking(c, o, r)
+	return recorded(c, o, func(m *masking) error {
 		out := commit.Output{Dir: filepath.Clean(o.Plan), Private: o.Private, FS: o.Disk}
 		p, err := commit.ReadPlan(&out)
 		if err != nil {
@@ -140,7 +138,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		}
 		out.Group = cfg.Write.Group
 		o.In, o.Out, o.Private, o.Tagged = w.Roots, out.Dir, out.Private, w.Tagged
-		r.checks = w.Checked
+		m.record.checks = w.Checked
 		if err := out.Apart(); err != nil {
 			return err
 		}
@@ -151,7 +149,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		if err := m.sameAs(p, &w); err != nil {
 			return err
 		}
-		r.place(out, w.Roots)
+		m.record.place(out, w.Roots)
 		return do(m, p, out)
 	})
 }
@@ -291,7 +289,7 @@ func Finish(ctx context.Context, c *console.Console, load loader, o *Options) er
 
 // shard makes the log that of an attempt at a share.
 func (r *record) shard(name string) {
-	r.Audit = filepath.Join(r.private, filepath.FromSlash(audit.ShardName(name)))
+	r.Audit = filepath.Join(r.private, audit.ShardName(name))
 	r.part = "shard"
 }
 

@@ -121,7 +121,7 @@ func (r *record) metrics(err error, file string, private bool) error {
 // place says where the private tree and the audit log of an output are.
 func (r *record) place(out commit.Output, roots []string) {
 	r.roots = roots
-	r.private = cmp.Or(out.Private, commit.PrivateDir(out.Dir))
+	r.private = out.Private
 	r.Audit = cmp.Or(r.Audit, audit.LogIn(r.private))
 }
 
@@ -249,7 +249,7 @@ func (r *record) page(err error) error {
 	if bad != nil {
 		return bad
 	}
-	name := filepath.Join(r.private, filepath.FromSlash(audit.PageName))
+	name := filepath.Join(r.private, audit.PageName)
 	if bad := durable.WriteFile(nil, name, audit.SealPage(page)); bad != nil {
 		return bad
 	}

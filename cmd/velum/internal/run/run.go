@@ -65,24 +65,35 @@ type Options struct {
 // Mask masks an archive and records how the run ended. load loads the configuration; a mistake in it is recorded as one
 // of the ways in which a run can end.
 func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
-	do := func(r *record) error {
+	return recorded(c, o, func(m *masking) error {
 		cfg, err := load()
 		if err == nil && o.Tagged != "" && cfg.DropPolicy("tag") {
 			c.Log.Warn("the notes stay as they were tagged: what the policy wants of tagging counts for velum run --policy alone", "policy", cfg.Mask.Policy)
 		}
-		f, err := flow.Open(cfg, err)
-		if err != nil {
+		if m.Flow, err = flow.Open(cfg, err); err != nil {
 			return err
 		}
-		m := newMasking(c, o, r)
-		m.Flow = f
 		return m.mask(ctx)
+	})
+}
+
+// output returns the output that is named.
+func (o *Options) output() commit.Output {
+	o.Private = cmp.Or(o.Private, commit.PrivateDir(o.Out))
+	return commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk}
+}
+
+// recorded calls do with a new run and records how it ended, unless nothing is to be written.
+func recorded(c *console.Console, o *Options, do func(m *masking) error) error {
+	o.Disk = cmp.Or(o.Disk, durable.OS)
+	m := &masking{
+		Console: c, options: o, record: &record{Console: c, RecordOptions: o.Record}, began: time.Now(), attempt: attemptID(), mostFailures: mostFailures,
+		gone: map[string]*commit.UnitRecord{},
 	}
-	r := &record{Console: c, RecordOptions: o.Record}
 	if o.Dry {
-		return do(r)
+		return do(m)
 	}
-	return r.keep(func() error { return do(r) })
+	return m.record.keep(func() error { return do(m) })
 }
 
 // masking is one run of `velum run`.
@@ -105,8 +116,9 @@ type masking struct {
 	progress     *console.Progress
 	stats        pipeline.Stats
 	began        time.Time
-	attempt      string          // what tells this process from others that do the same
-	changes      []commit.Change // what becomes of inputs, those of earlier runs among them
+	attempt      string                        // what tells this process from others that do the same
+	changes      []commit.Change               // what becomes of inputs, those of earlier runs among them
+	gone         map[string]*commit.UnitRecord // inputs that are forgotten, by name
 	overlap      map[[2]string]commit.Overlap
 	made         struct { // notes of a shared unit of the output
 		part  string
@@ -116,15 +128,12 @@ type masking struct {
 	settled int64 // notes of units that were done since memory was given back
 }
 
-func newMasking(c *console.Console, o *Options, r *record) *masking {
-	return &masking{Console: c, options: o, record: r, began: time.Now(), attempt: attemptID(), mostFailures: mostFailures}
-}
-
 func (m *masking) mask(ctx context.Context) error {
 	o, cfg := m.options, m.Config
 	ctx, end := m.bounded(ctx)
 	defer end()
-	out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk, Group: cfg.Write.Group}
+	out := o.output()
+	out.Group = cfg.Write.Group
 	others := o.In
 	if o.Tagged != "" {
 		others = append(slices.Clone(o.In), o.Tagged, commit.PrivateDir(o.Tagged))
@@ -136,17 +145,14 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	defer m.close()
-	if err := m.inputsOf(out); err != nil {
-		return err
-	}
-	units, err := m.scan(ctx)
-	if err == nil && len(o.Patients) > 0 {
-		units, err = m.forgetPatient(ctx, units, out)
-	}
+	units, err := m.planned(ctx, out)
 	if err != nil {
 		return err
 	}
 	if m.changes, err = commit.Changes(units, out, m.unitOptions()); err != nil {
+		return err
+	}
+	if err := m.mayForget(out); err != nil {
 		return err
 	}
 	if o.Dry {
@@ -179,9 +185,6 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	m.remember()
-	if err := m.carry(units); err != nil {
-		return err
-	}
 	err = m.units(ctx, units, out)
 	if n := m.People.Unmet(); n > 0 {
 		m.Log.Warn("notes of resolve.spans were not among those that were read now", "notes", n)
@@ -200,14 +203,31 @@ func (m *masking) bounded(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
+// planned returns the plan of what is to be in the output.
+func (m *masking) planned(ctx context.Context, out commit.Output) (*commit.Plan, error) {
+	if len(m.options.Files) > 0 {
+		return m.nothingNew(ctx, out)
+	}
+	if err := m.inputsOf(out); err != nil {
+		return nil, err
+	}
+	units, err := m.scan(ctx)
+	if err == nil && len(m.options.Patients) > 0 {
+		units, err = m.forgetPatient(ctx, units, out)
+	}
+	return units, err
+}
+
 // open opens what the notes are read and masked with, but for the archive.
 func (m *masking) open(ctx context.Context, out commit.Output) (err error) {
 	cfg := m.Config
 	cfg.Choose.Use = cfg.Choose.Use && m.options.Tagged == "" // candidates were chosen when the notes were tagged
-	if m.People, err = flow.OpenPeople(cfg, m.options.Out, m.options.In...); err != nil {
-		return err
+	if len(m.options.Files) == 0 {                            // else no note is read
+		if m.People, err = flow.OpenPeople(cfg, m.options.Out, m.options.In...); err != nil {
+			return err
+		}
+		m.logPeople()
 	}
-	m.logPeople()
 	m.fence = fence.New(fence.Options{Ended: ctx.Done()})
 	err = errors.Join(m.openTagged(), m.known(out))
 	if err != nil {
@@ -334,7 +354,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions returns the options that decide about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: table.Verify}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Forget: m.forgets, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: table.Verify}
 }
 
 // stands implements commit.UnitOptions.Stands: a unit whose masked parts belong to a sample, read or not, must not be
@@ -362,7 +382,7 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 	defer end()
 	o.Locked = func() error { return m.writeMarks(units.Planned()) }
 	if m.options.Save {
-		return m.save(units, out, o)
+		return errors.Join(m.carry(units), m.save(units, out, o))
 	}
 	result, err := commit.RunUnits(ctx, units, out, m.nextLine, o)
 	return m.ended(result, out, err)
@@ -419,8 +439,11 @@ func (m *masking) ended(result *commit.Result, out commit.Output, err error) err
 	for _, s := range m.stats.Steps() { // what ARCHITECTURE.md reckons with
 		m.Log.Debug("step", "name", s.Name, "notes", s.Notes, "batches", s.Batches, "us_a_note", float64(s.Busy.Nanoseconds())/1e3/float64(max(s.Notes, 1)))
 	}
+	if err := m.logForgotten(); err != nil {
+		return err
+	}
 	m.record.done(result)
-	if err := m.printResult(result, out); err != nil {
+	if err := m.printResult(result, out); err != nil || len(m.options.Files) > 0 {
 		return err
 	}
 	return m.verdict(result)
@@ -603,7 +626,7 @@ type runSummary struct {
 }
 
 func (m *masking) printResult(r *commit.Result, out commit.Output) error {
-	light, sentence, reasons, err := report.Said(m.disk(), m.record.private)
+	light, sentence, reasons, err := report.Said(m.options.Disk, m.record.private)
 	if err != nil {
 		return err
 	}

@@ -77,11 +77,7 @@ func (m *masking) trims(ctx context.Context) error {
 
 // settledRange takes up what the last commit found out.
 func (m *masking) settledRange() error {
-	private := m.options.Private
-	if private == "" {
-		private = commit.PrivateDir(m.options.Out)
-	}
-	old, err := commit.ReadManifest(private)
+	old, err := commit.ReadManifest(m.options.Private)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -90,7 +86,7 @@ func (m *masking) settledRange() error {
 	}
 	for _, p := range old.Files {
 		if p.Kind == rangeKind {
-			data, err := files.Part(private, &p)
+			data, err := files.Part(m.options.Private, &p)
 			if err != nil {
 				return err
 			}
