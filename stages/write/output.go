@@ -149,7 +149,7 @@ func safe(id string) bool {
 
 // put writes one file.
 func (f *folder) put(id []byte, ext string, data []byte) error {
-	path := filepath.Join(f.root, filepath.FromSlash(filename.Of(string(id)))+ext)
+	path := filepath.Join(f.root, filename.Of(string(id))+ext)
 	if strings.IndexByte(string(id), '/') >= 0 {
 		if err := os.MkdirAll(filepath.Dir(path), folderMode(f.mode)); err != nil {
 			return err

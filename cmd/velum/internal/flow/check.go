@@ -198,14 +198,8 @@ func (k *checker) tagging() *Model {
 	lists := k.lists("tag.gazetteers", k.Tag.Gazetteers)
 	k.lists("resolve.gazetteers", r.Gazetteers)
 	k.words("resolve.always_file", r.AlwaysFile, func(line string) (problem, hint string) {
-		category, phrase, ok := strings.Cut(line, ":")
-		if !ok || strings.TrimSpace(phrase) == "" {
-			return "is not CATEGORY:words", "write PERSON:Ferran, say"
-		}
-		if _, err := pipeline.ParseCategory(strings.TrimSpace(category)); err != nil {
-			return "begins with no category", exit.Suggest(strings.TrimSpace(category), option.LabelNames("primary-care"))
-		}
-		return "", ""
+		_, _, problem, hint = option.AlwaysEntry(line)
+		return problem, hint
 	})
 	k.words("resolve.never_file", r.NeverFile, func(string) (string, string) { return "", "" })
 	for _, name := range r.SkipRules {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
@@ -33,11 +34,11 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 		return fmt.Errorf("resolve.always_file: %w", err)
 	}
 	for _, entry := range always {
-		category, phrase, ok := strings.Cut(entry, ":")
-		if !ok {
-			return fmt.Errorf("resolve.always: %q is not CATEGORY:PHRASE", entry)
+		category, words, wrong, hint := option.AlwaysEntry(entry)
+		if wrong != "" {
+			return fmt.Errorf("resolve.always: an entry %s; %s", wrong, hint)
 		}
-		o.Always = append(o.Always, resolve.Entry{Category: strings.TrimSpace(category), Phrase: strings.TrimSpace(phrase)})
+		o.Always = append(o.Always, resolve.Entry{Category: category, Phrase: words})
 	}
 	o.Never, err = files.WithLines(r.Never, r.NeverFile)
 	if err != nil {

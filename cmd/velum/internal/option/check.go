@@ -18,12 +18,9 @@ func (c *Config) contradictions() []exit.Mistake {
 	k.categories("mask.operators", sortedKeys(c.Mask.Operators))
 	k.categories("choose.classes", sortedKeys(c.Choose.Classes))
 	for _, entry := range c.Resolve.Always {
-		name, words, ok := strings.Cut(entry, ":")
-		if !ok || strings.TrimSpace(words) == "" {
-			k.note("resolve.always", "want CATEGORY:words", "")
-			continue
+		if _, _, wrong, hint := AlwaysEntry(entry); wrong != "" {
+			k.note("resolve.always", wrong, hint)
 		}
-		k.categories("resolve.always", []string{name})
 	}
 	k.anonymity()
 	k.categories("gate.missed", sortedKeys(c.Gate.Missed))
@@ -62,6 +59,19 @@ func (k *checker) categories(key string, names []string) {
 			k.note(key, fmt.Sprintf("unknown category %q", name), exit.DidYouMean(name, allCategories()))
 		}
 	}
+}
+
+// AlwaysEntry returns the parts of an entry of resolve.always or of its file, CATEGORY:words, and what is wrong with it.
+func AlwaysEntry(entry string) (category, words, wrong, hint string) {
+	category, words, _ = strings.Cut(entry, ":")
+	category, words = strings.TrimSpace(category), strings.TrimSpace(words)
+	if words == "" {
+		return category, words, "is not CATEGORY:words", "write PERSON:Ferran, say"
+	}
+	if _, err := pipeline.ParseCategory(category); err != nil {
+		return category, words, "begins with no category", exit.Suggest(category, LabelNames("primary-care"))
+	}
+	return category, words, "", ""
 }
 
 func allCategories() []string {

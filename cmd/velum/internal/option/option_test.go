@@ -115,7 +115,7 @@ func TestMistakes(t *testing.T) {
 		{"text passes through", "read: {keep: [text]}\n", `velum.yaml:1:8: read.keep: the column of the note cannot pass through; the masked text is always written`},
 		{"id passes through", "read: {ids: drop, keep: [note_id]}\n", `velum.yaml:1:19: read.keep: a column of the id cannot pass through when ids are drop`},
 		{"one column twice", "read: {columns: {patient: text}}\n", `velum.yaml:1:18: read.columns.patient: the same column as read.columns.text`},
-		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: want CATEGORY:words`},
+		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: is not CATEGORY:words; write PERSON:Ferran, say`},
 		{"shares", "choose: {classes: {PERSON: 0.5, LOCATION: 0.4}}\n", `velum.yaml:1:10: choose.classes: the shares add up to 0.9, not 1`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

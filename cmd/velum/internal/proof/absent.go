@@ -278,7 +278,7 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 			root = a.private
 		}
 		a.part, a.rows = name, a.rows[:0]
-		err := tagged.RowsOf(filepath.Join(root, filepath.FromSlash(name)), func(row maskedPlace) error {
+		err := tagged.RowsOf(filepath.Join(root, name), func(row maskedPlace) error {
 			a.rows = append(a.rows, row.Row)
 			return nil
 		})
