@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -20,16 +21,10 @@ import (
 // replaced by the standard's form of a refusal, so that the count stays: an OperationOutcome or a negative
 // acknowledgement.
 type documents struct {
-	*shape
 	feed
 	format document.Format
 	fields clinical.Fields
 	framed atomic.Bool // messages stand between the signs of MLLP
-	rows   int64
-	err    error // what cut the input short, or why the one document of CDA does not leave
-
-	out   io.Writer
-	lines []byte
 }
 
 func newDocuments(s *shape, format document.Format, in *paced.Reader, head []byte, out io.Writer) (*documents, error) {
@@ -42,39 +37,20 @@ func newDocuments(s *shape, format document.Format, in *paced.Reader, head []byt
 		return nil, exit.Misconfigured(err, "")
 	}
 	s.fill = input.NewFiller(s.o)
-	return &documents{shape: s, feed: newFeed(in, head), format: format, fields: fields, out: out}, nil
+	return &documents{feed: newFeed(s, in, head, out), format: format, fields: fields}, nil
 }
-
-func (d *documents) times() []pipeline.Column { return nil }
-
-func (d *documents) broken() error { return d.err }
-
-func (d *documents) close() error { return nil }
 
 // Next implements pipeline.Source.
 func (d *documents) Next(b *pipeline.Batch) error {
 	d.fill.Begin(b, d.rows)
-	var due time.Time
-	for !d.fill.Full(b) {
-		doc, ok, err := d.next(due, d.rows+int64(b.Len())+1)
-		if err != nil {
-			return err
+	return d.batch(b, math.MaxInt, func(due time.Time) (bool, error) {
+		doc, ok, err := d.next(due, d.row(b))
+		if ok {
+			d.fields.Take(doc)
+			d.fill.Row(b, &d.fields, true)
 		}
-		if !ok {
-			break
-		}
-		if due.IsZero() {
-			due = time.Now().Add(flush)
-		}
-		d.fields.Take(doc)
-		d.fill.Row(b, &d.fields, true)
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	d.fill.End(b)
-	d.rows += int64(b.Len())
-	return nil
+		return ok, err
+	})
 }
 
 // next returns the next document; false if the input pauses or is at its end.
@@ -95,12 +71,7 @@ func (d *documents) next(due time.Time, row int64) (doc []byte, ok bool, err err
 		if d.ended {
 			return nil, false, nil
 		}
-		if d.compact() > maxLine {
-			d.err = tooLong(row)
-			d.buf, d.ended = nil, true
-			return nil, false, nil
-		}
-		if ok, err = d.more(due); !ok {
+		if ok, err = d.more(due, row); !ok {
 			return nil, false, err
 		}
 	}
@@ -128,9 +99,7 @@ func (d *documents) Put(b *pipeline.Batch) error {
 			out = append(out, "\x1c\r"...)
 		}
 	}
-	d.lines = out
-	_, err := d.out.Write(out)
-	return err
+	return d.send(out)
 }
 
 // refused returns the replacement for a document that is not released.
@@ -154,6 +123,7 @@ func (d *documents) refused(dst, id []byte, r pipeline.Reason) []byte {
 		}, id)
 		return fmt.Appendf(dst, "MSH|^~\\&|||||||ACK|%s|P|2.5\rMSA|AR|%s|%v\r", id, id, r)
 	}
+	// The one document of CDA is the whole output.
 	d.err = exit.Errorf(exit.Quarantined, "velum run keeps it in quarantine, for people to look at", "%s: the document does not leave: %v", where, r)
 	return dst
 }

@@ -418,20 +418,26 @@ func TestOMOP(t *testing.T) {
 }
 
 func TestFeed(t *testing.T) {
-	f := newFeed(paced.NewReader(t.Context(), strings.NewReader("three")), []byte("onetwo"))
+	f := newFeed(nil, paced.NewReader(t.Context(), strings.NewReader("three")), []byte("onetwo"), nil)
 	f.from = 3
-	if n := f.compact(); n != 3 || string(f.buf) != "two" || f.from != 0 {
-		t.Errorf("%q from %d", f.buf, f.from)
+	if ok, err := f.more(time.Time{}, 1); !ok || err != nil || string(f.buf) != "twothree" || f.from != 0 {
+		t.Errorf("%q from %d, %v", f.buf, f.from, err)
 	}
-	if ok, err := f.more(time.Time{}); !ok || err != nil || string(f.buf) != "twothree" {
-		t.Errorf("%q, %v", f.buf, err)
-	}
-	if ok, err := f.more(time.Time{}); !ok || err != nil || !f.ended {
+	if ok, err := f.more(time.Time{}, 1); !ok || err != nil || !f.ended {
 		t.Errorf("at the end: %t, %v", ok, err)
 	}
-	block := newFeed(paced.NewReader(t.Context(), forever{}), nil)
-	if ok, err := block.more(time.Now().Add(-time.Second)); ok || err != nil { // it is late already
+	block := newFeed(nil, paced.NewReader(t.Context(), forever{}), nil, nil)
+	if ok, err := block.more(time.Now().Add(-time.Second), 1); ok || err != nil { // it is late already
 		t.Errorf("late: %t, %v", ok, err)
+	}
+	long := newFeed(nil, paced.NewReader(t.Context(), strings.NewReader("")), make([]byte, maxLine+5), nil)
+	long.from = 5
+	if ok, err := long.more(time.Time{}, 7); !ok || err != nil || long.broken() != nil {
+		t.Errorf("as many bytes as may be: %t, %v, %v", ok, err, long.broken())
+	}
+	long.buf, long.ended = append(long.buf, 'x'), false
+	if ok, err := long.more(time.Time{}, 7); ok || err != nil || !long.ended || long.broken() == nil || !strings.Contains(long.broken().Error(), "row 7 has more") {
+		t.Errorf("a byte more: %t, %v, %v", ok, err, long.broken())
 	}
 }
 

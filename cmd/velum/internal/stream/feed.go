@@ -5,34 +5,70 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/paced"
+	"github.com/velum-health/velum/stages/write"
 )
 
-// feed buffers the input of the text formats.
+// feed is what the doors of text have in common: the input, of which rows are cut, and the output.
 type feed struct {
+	*shape
 	in    *paced.Reader
 	buf   []byte // what was read and is in no batch yet
 	from  int    // where the next row begins
 	ended bool
 	late  *time.Timer
+	rows  int64 // in the batches before
+	err   error // what cut the input short
+
+	out   io.Writer
+	lines []byte // of a batch that goes out
 }
 
-func newFeed(in *paced.Reader, head []byte) feed {
-	return feed{in: in, buf: head, late: time.NewTimer(time.Hour)}
+func newFeed(s *shape, in *paced.Reader, head []byte, out io.Writer) feed {
+	return feed{shape: s, in: in, buf: head, late: time.NewTimer(time.Hour), out: out}
 }
 
-// compact takes what is in batches out of the buffer and returns the length of the rest.
-func (f *feed) compact() int {
-	if f.from > 0 {
-		f.buf = f.buf[:copy(f.buf, f.buf[f.from:])]
-		f.from = 0
+func (f *feed) times() []pipeline.Column { return nil }
+
+func (f *feed) broken() error { return f.err }
+
+func (f *feed) close() error { return nil }
+
+// row returns the number of the row that comes next into a batch.
+func (f *feed) row(b *pipeline.Batch) int64 { return f.rows + int64(b.Len()) + 1 }
+
+// batch puts rows into a batch that has begun, up to most: take takes what is next in the input, a row or nothing, and is
+// false if the input pauses or has ended. A batch that has a note waits no longer than flush for the others.
+func (f *feed) batch(b *pipeline.Batch, most int, take func(due time.Time) (ok bool, err error)) error {
+	var due time.Time
+	for b.Len() < most && !f.fill.Full(b) {
+		if b.Len() > 0 && due.IsZero() {
+			due = time.Now().Add(flush)
+		}
+		if ok, err := take(due); err != nil {
+			return err
+		} else if !ok {
+			break
+		}
 	}
-	return len(f.buf)
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	f.fill.End(b)
+	f.rows += int64(b.Len())
+	return nil
 }
 
-// more reads more input, or detects its end; it returns false if the input pauses, or if nothing arrives before due
-// (zero: never).
-func (f *feed) more(due time.Time) (ok bool, err error) {
+// more reads more input behind what is in no batch yet, or detects its end; it returns false if the input pauses, if
+// nothing arrives before due (zero: never), or if the row that has begun is too long.
+func (f *feed) more(due time.Time, row int64) (ok bool, err error) {
+	f.buf, f.from = f.buf[:copy(f.buf, f.buf[f.from:])], 0
+	if len(f.buf) > maxLine {
+		f.err = exit.Misconfiguredf("leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
+		f.buf, f.ended = nil, true
+		return false, nil
+	}
 	var late <-chan time.Time
 	if !due.IsZero() {
 		f.late.Reset(min(pause, time.Until(due)))
@@ -54,7 +90,17 @@ func (f *feed) more(due time.Time) (ok bool, err error) {
 	return err == nil, err
 }
 
-// tooLong returns the error for a row that is too long.
-func tooLong(row int64) error {
-	return exit.Misconfiguredf("leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
+// send writes the rows of a batch at once.
+func (f *feed) send(lines []byte) error {
+	f.lines = lines
+	_, err := f.out.Write(lines)
+	return err
+}
+
+// appendOrNull appends a text in JSON, or null.
+func appendOrNull(dst, text []byte, ok bool) []byte {
+	if !ok {
+		return append(dst, "null"...)
+	}
+	return write.AppendString(dst, text)
 }

@@ -28,23 +28,18 @@ const (
 
 // jsonl reads and writes JSON objects, one per line.
 type jsonl struct {
-	*shape
 	feed
 	fields  text.JSONFields
 	settled bool
 	seen    int // so far there is no end of a line
 	most    int // objects in the next batch
-	rows    int64
-	err     error
 
-	out   io.Writer
-	lines []byte // of a batch that goes out
 	nulls []byte // in place of what is kept of a note that is not sound
 	index offset.Index
 }
 
 func newJSONL(s *shape, in *paced.Reader, head []byte, out io.Writer) *jsonl {
-	j := &jsonl{shape: s, feed: newFeed(in, head), fields: text.NewJSONFields(where, s.o), out: out, most: first}
+	j := &jsonl{feed: newFeed(s, in, head, out), fields: text.NewJSONFields(where, s.o), most: first}
 	for _, name := range s.keep {
 		j.nulls = append(appendKey(j.nulls, name), "null"...)
 	}
@@ -58,42 +53,20 @@ func (j *jsonl) times() (kept []pipeline.Column) {
 	return kept
 }
 
-func (j *jsonl) broken() error { return j.err }
-
-func (j *jsonl) close() error { return nil }
-
-// Next implements pipeline.Source. A batch that has a note waits no longer than
-// flush for the others.
+// Next implements pipeline.Source.
 func (j *jsonl) Next(b *pipeline.Batch) error {
 	j.begin(b)
-	var due time.Time
 	most := j.most
-	j.most = min(2*j.most, together)
-	for !j.ended && b.Len() < most && !j.fill.Full(b) {
-		line, ok, err := j.line(due, j.rows+int64(b.Len())+1)
-		if err != nil {
-			return err
-		}
+	j.most = min(2*most, together)
+	return j.batch(b, most, func(due time.Time) (bool, error) {
+		line, ok, err := j.line(due, j.row(b))
 		if !ok {
 			j.most = first
-			break
+		} else if len(bytes.TrimSpace(line)) > 0 {
+			err = j.take(b, line)
 		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		if due.IsZero() {
-			due = time.Now().Add(flush)
-		}
-		if err := j.row(b, line); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	j.fill.End(b)
-	j.rows += int64(b.Len())
-	return nil
+		return ok, err
+	})
 }
 
 // begin readies the columns: those of the filler, and behind them what is kept.
@@ -111,7 +84,8 @@ func (j *jsonl) begin(b *pipeline.Batch) {
 	b.Extra = append(b.Extra, pipeline.Column{Name: keptRaw, Type: "json", Kind: pipeline.BytesColumn})
 }
 
-func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
+// take puts the object of a line into the batch.
+func (j *jsonl) take(b *pipeline.Batch, line []byte) error {
 	sound := j.fields.Parse(line)
 	if sound && !j.settled {
 		var err error
@@ -123,7 +97,7 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	for _, name := range j.keep {
 		sound = sound && utf8.Valid(j.fields.Raw(name))
 	}
-	row := j.rows + int64(b.Len()) + 1
+	row := j.row(b)
 	switch {
 	case sound:
 	case j.ended: // and its last line has no end
@@ -164,26 +138,20 @@ func (j *jsonl) given(b *pipeline.Batch, row int64) {
 // line returns the next line, that of row; false if the input pauses or none has come before it is
 // due (zero: never), or there is none any more. It is good until the next call.
 func (j *jsonl) line(due time.Time, row int64) (line []byte, ok bool, err error) {
-	for {
+	for !j.ended {
 		if i := bytes.IndexByte(j.buf[j.seen:], '\n'); i >= 0 {
 			line = j.buf[j.from : j.seen+i]
 			j.from = j.seen + i + 1
 			j.seen = j.from
 			return j.whole(line), true, nil
 		}
-		j.seen = j.compact()
-		if j.seen > maxLine {
-			j.err = tooLong(row)
-			j.ended = true
-			return nil, false, nil
-		}
-		if j.ended {
-			return j.whole(j.buf), len(j.buf) > 0, nil
-		}
-		if ok, err = j.more(due); !ok {
+		j.seen = len(j.buf) - j.from
+		if ok, err = j.more(due, row); !ok {
 			return nil, false, err
 		}
 	}
+	line, j.buf, j.from, j.seen = j.buf[j.from:], nil, 0, 0
+	return j.whole(line), len(line) > 0, nil
 }
 
 // whole leaves out the byte order mark of the first line.
@@ -198,31 +166,19 @@ func (j *jsonl) whole(line []byte) []byte {
 func (j *jsonl) Put(b *pipeline.Batch) (err error) {
 	out, kept := j.lines[:0], &b.Extra[len(b.Extra)-1]
 	for i := range b.Len() {
-		sound := b.Reason[i] == pipeline.Sound
-		out = append(out, `{"`+idColumn+`":`...)
-		if id := j.id(b, i); len(id) > 0 {
-			out = write.AppendString(out, id)
-		} else {
-			out = append(out, "null"...)
-		}
-		out = append(out, `,"`+textColumn+`":`...)
-		if sound {
-			out = write.AppendString(out, j.shape.text(b, i))
-		} else {
-			out = append(out, "null"...)
-		}
+		sound, id := b.Reason[i] == pipeline.Sound, j.id(b, i)
+		out = appendOrNull(append(out, `{"`+idColumn+`":`...), id, len(id) > 0)
+		out = appendOrNull(appendKey(out, textColumn), j.text(b, i), sound)
 		if j.tag {
-			out = append(out, `,"`+spansColumn+`":`...)
 			var spans []pipeline.Span
 			if sound {
 				spans = b.Spans.At(i)
 			}
-			if out, err = write.AppendSpans(out, &j.index, b.ID.At(i), b.Text.At(i), spans, j.unit); err != nil {
+			if out, err = write.AppendSpans(appendKey(out, spansColumn), &j.index, b.ID.At(i), b.Text.At(i), spans, j.unit); err != nil {
 				return err
 			}
 		}
-		out = append(out, `,"`+statusColumn+`":"`...)
-		out = append(append(out, j.status(b, i)...), '"')
+		out = write.AppendString(appendKey(out, statusColumn), []byte(j.status(b, i)))
 		if sound && j.heard.Foreign(b.Language[i], b.Words[i]) {
 			out = append(out, `,"`+doubtColumn+`":"`+doubtLanguage+`"`...)
 		}
@@ -233,9 +189,7 @@ func (j *jsonl) Put(b *pipeline.Batch) (err error) {
 		}
 		out = append(out, "}\n"...)
 	}
-	j.lines = out
-	_, err = j.out.Write(out)
-	return err
+	return j.send(out)
 }
 
 func appendKey(dst []byte, name string) []byte {

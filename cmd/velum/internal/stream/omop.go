@@ -57,9 +57,7 @@ func (n *notes) Put(b *pipeline.Batch) error {
 		}
 		out = append(append(append(out, `],"status":"`...), n.status(b, i)...), "\"}\n"...)
 	}
-	n.lines = out
-	_, err := n.out.Write(out)
-	return err
+	return n.send(out)
 }
 
 // appendRow appends a row of NOTE_NLP.
