@@ -92,7 +92,7 @@ func paused(t *testing.T, out, shard string) (c *exec.Cmd, goesOn io.Closer) {
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "hanging\n" {
 		t.Fatalf("%q, %v: %v", line, err, c.Stderr)
 	}
-	journals := filepath.Join(out+".private", "_runs", "*", "journal-"+strings.ReplaceAll(shard, "/", "of")+"-*")
+	journals := filepath.Join(out+".private", "_runs", "journal-"+strings.ReplaceAll(shard, "/", "of")+"-*")
 	for settled := false; !settled; time.Sleep(time.Millisecond) { // the first unit is synced while the second one is at work
 		found, err := filepath.Glob(journals)
 		if err != nil {

@@ -40,7 +40,7 @@ var diskRedundant = map[string]string{
 // folders that are synced more often than need be: to leave out all of a
 // folder's syncs must be missed.
 var diskEverySync = []string{
-	"syncdir out", "syncdir out.private", "syncdir out/_runs", "syncdir out/_runs/RUN", "syncdir above",
+	"syncdir out", "syncdir out.private", "syncdir out.private/_runs", "syncdir above",
 	"syncdir out/masked", "syncdir out.private/quarantine", "syncdir out/masked/MONTH", "syncdir out.private/quarantine/MONTH",
 }
 

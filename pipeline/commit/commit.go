@@ -287,7 +287,9 @@ func (r *Prepared) sum() (*Manifest, error) {
 		if record.Rows != r.plan.Units[i].Rows {
 			return nil, &durable.IntegrityError{Cause: fmt.Sprintf("unit %s has %d notes, planned were %d", record.Name, record.Rows, r.plan.Units[i].Rows)}
 		}
-		m.Units = append(m.Units, *record)
+		mine := *record
+		mine.Run = ""
+		m.Units = append(m.Units, mine)
 		planned += r.plan.Units[i].Rows
 	}
 	for i := range r.kept {
@@ -426,7 +428,7 @@ func (r *Prepared) pending(m *Manifest, public []byte) error {
 	if err == nil && bytes.Equal(have, public) {
 		return nil
 	}
-	return r.folders(runDir)
+	return r.folders()
 }
 
 // placeInputs writes the file that says where the inputs of some manifests lie.

@@ -829,7 +829,7 @@ func TestTornJournal(t *testing.T) {
 	want := undisturbed(t, a)
 	begun := tempDir(t)
 	a.begin(t, begun)
-	journals, err := filepath.Glob(filepath.Join(begun, "out.private", "_runs", "*", "journal"))
+	journals, err := filepath.Glob(filepath.Join(begun, "out.private", "_runs", "journal"))
 	if err != nil || len(journals) != 1 {
 		t.Fatal(journals, err)
 	}
@@ -899,7 +899,7 @@ func TestPlanChangesBetweenStarts(t *testing.T) {
 		a.units = units
 		a.begin(t, dir)
 	}
-	left := filepath.Join(dir, "out.private", "_runs", "killed", "tmp", "half")
+	left := filepath.Join(dir, "out.private", "_runs", "killed", "half")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeL
 	if err := r.begin(); err != nil {
 		return r.lost(err)
 	}
-	j, _, err := durable.OpenJournal(r.fs, filepath.Join(runDir(r.out.Private, r.of.Run), journalName+share), journalFormat)
+	j, _, err := durable.OpenJournal(r.fs, filepath.Join(r.out.journals(), journalName+share), journalFormat)
 	if err != nil {
 		return r.lost(err)
 	}
@@ -74,7 +74,7 @@ func (p *Prepared) begin() error {
 	}
 	p.touching.Lock()
 	defer p.touching.Unlock()
-	return p.folders(runDir) // as long as it is there the run has not ended
+	return p.folders() // as long as it is there the run has not ended
 }
 
 // work hands the units out to the slots. While a slot's finished unit is
@@ -123,7 +123,7 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 	}
 	name := r.plan.Name(u)
 	parts := &Parts{run: r.Prepared, stem: r.share + name, at: u.set.part}
-	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
+	record := UnitRecord{Run: r.of.Run, Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
 	var err error
 	if u.set.Rest != nil {
 		err = r.remainder(u.set.Rest, parts, &record)

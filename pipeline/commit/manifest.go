@@ -41,8 +41,9 @@ type UnitRecord struct {
 
 	Members []memberRecord `json:"members,omitempty"` // files that share the unit; then Input is a pattern, and From and To say nothing
 
-	Shares bool  `json:"-"` // of one of the Inputs of a manifest: it shares its unit
-	First  int64 `json:"-"` // of the same: row of the unit that its first note has
+	Run    string `json:"run,omitempty"` // Planned.Run of the plan that it was done for; in journals alone
+	Shares bool   `json:"-"`             // of one of the Inputs of a manifest: it shares its unit
+	First  int64  `json:"-"`             // of the same: row of the unit that its first note has
 }
 
 // memberRecord is a small file that shares a unit with others. Its notes are the

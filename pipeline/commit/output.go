@@ -406,8 +406,8 @@ func (r *Prepared) foreign() error {
 	return nil
 }
 
-func runDir(root, run string) string { return filepath.Join(root, runsName, run) }
-func tmpDir(root, run string) string { return filepath.Join(runDir(root, run), "tmp") }
+// journals is the folder in which the journals of a run stand until it ends. In both trees it says that there is such a run.
+func (o *Output) journals() string { return filepath.Join(o.Private, runsName) }
 
 // PrivateDir returns the default private tree of a public one.
 func PrivateDir(dir string) string { return filepath.Clean(dir) + ".private" }

@@ -96,7 +96,7 @@ func (p *Prepared) Save() (err error) {
 			return err
 		}
 	}
-	if err := p.folders(runDir, tmpDir); err != nil {
+	if err := p.folders(p.of.Run); err != nil {
 		return err
 	}
 	data, err := json.Marshal(p.file())
@@ -274,7 +274,7 @@ func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
 // missing returns an error that names the shares with unfinished units. How many shares there are it takes from the
 // names of the journals.
 func (p *Prepared) missing(todo []int) error {
-	entries, err := p.fs.ReadDir(runDir(p.out.Private, p.of.Run))
+	entries, err := p.fs.ReadDir(p.out.journals())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

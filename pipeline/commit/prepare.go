@@ -26,7 +26,7 @@ type Prepared struct {
 	plan *Plan
 	out  *Output
 	fs   durable.FS
-	of   *Planned // the plan; the run directory has the name of its run
+	of   *Planned // the plan
 	o    UnitOptions
 	made durable.Folders
 
@@ -120,18 +120,6 @@ func (r *Prepared) Todo() []int {
 }
 
 func (r *Prepared) roots() [2]string { return [2]string{r.out.Dir, r.out.Private} }
-
-// runs lists the runs that have a folder in a tree.
-func (p *Prepared) runs(root string) (ids []string, err error) {
-	entries, err := p.fs.ReadDir(filepath.Join(root, runsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	for _, e := range entries {
-		ids = append(ids, e.Name())
-	}
-	return ids, err
-}
 
 // open takes the locks and the turns of both trees, and completes a commit that was killed.
 func (r *Prepared) open() error {
@@ -276,15 +264,8 @@ func (r *Prepared) readCommitted() (err error) {
 // those that any process did.
 func (r *Prepared) known() (map[string]*UnitRecord, error) {
 	known := map[string]*UnitRecord{}
-	runs, err := r.runs(r.out.Private)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range runs {
-		if r.joined && id != r.of.Run || r.o.Fresh && !r.joined {
-			continue
-		}
-		if err := r.journalsOf(id, known); err != nil {
+	if !r.o.Fresh || r.joined {
+		if err := r.journaled(known); err != nil {
 			return nil, err
 		}
 	}
@@ -318,12 +299,10 @@ func (r *Prepared) lastCommit() (*Manifest, error) {
 }
 
 // rollForward completes a commit that was killed after it had replaced the private manifest and before the public one,
-// which is a function of the private one. Otherwise the next run would find two trees that do not fit together. Only a
-// run that did not end leaves its folder (see pending).
+// which is a function of the private one. Otherwise the next run would find two trees that do not fit together.
 func (r *Prepared) rollForward() error {
-	runs, err := r.runs(r.out.Dir)
-	if err != nil || len(runs) == 0 {
-		return err
+	if !r.unended {
+		return nil
 	}
 	private, err := readManifest(r.fs, r.out.Private)
 	if _, bad := errors.AsType[*durable.IntegrityError](err); bad || errors.Is(err, fs.ErrNotExist) {
@@ -343,19 +322,18 @@ func (r *Prepared) rollForward() error {
 	return r.place(false, manifestName, public)
 }
 
-// journalsOf adds the records of all journals of a run directory to known. There is one journal for each call of Do.
-// When a unit was recorded twice, the record without read errors counts.
-func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
-	entries, err := r.fs.ReadDir(runDir(r.out.Private, run))
-	if err != nil {
+// journaled adds the records of all journals of runs that did not end to known. There is one journal for each share of a
+// plan. When a unit was recorded twice, the record without read errors counts.
+func (r *Prepared) journaled(known map[string]*UnitRecord) error {
+	entries, err := r.fs.ReadDir(r.out.journals())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() || !strings.HasPrefix(e.Name(), journalName) {
+		if e.IsDir() {
 			continue
 		}
-		name := filepath.Join(runDir(r.out.Private, run), e.Name())
-		lines, err := durable.ReadJournal(r.fs, name, journalFormat)
+		lines, err := durable.ReadJournal(r.fs, filepath.Join(r.out.journals(), e.Name()), journalFormat)
 		if err != nil {
 			return err
 		}
@@ -373,14 +351,14 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 }
 
 // adopt marks unit i as done if it is known and all its parts are sound. A unit whose input could not be read, or with
-// a note that took too long, is tried again, unless unread is true.
+// a note that took too long, is tried again, unless unread is true and this plan has tried.
 func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]
 	switch {
 	case record == nil:
 		return nil
-	case unread: // as it is
+	case unread && record.Run == r.of.Run: // as it is
 	case record.Unread, !u.set.Again && slices.ContainsFunc(record.Members, func(m memberRecord) bool { return m.Unread }):
 		return nil
 	}
@@ -390,7 +368,7 @@ func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error
 		}
 	}
 	mine := *record
-	mine.Input, mine.Config, mine.Model = u.source(), "", ""
+	mine.Input, mine.Config, mine.Model, mine.Run = u.source(), "", "", ""
 	if u.set.Rest != nil {
 		of := r.elsewhere(r.whole(u.set.Rest))
 		mine.Config, mine.Model = of.Config, of.Model
@@ -442,58 +420,26 @@ func tree(private bool) int {
 	return 0
 }
 
-// sweepRuns empties the temporary folders and removes the run directories of
-// other runs.
+// sweepRuns removes the temporary files of shards, and journals that are not to count. Journals of other plans stay until a
+// run ends: equal names of units mean equal parts.
 func (r *Prepared) sweepRuns(private bool) error {
 	if !r.unended {
 		return nil
 	}
-	runs, err := r.runs(r.out.root(private))
-	if err := errors.Join(err, r.touch()); err != nil {
-		return err
+	entries, err := r.fs.ReadDir(filepath.Join(r.out.root(private), runsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	for _, id := range runs {
-		dir := tmpDir("", id)
-		if id != r.of.Run || r.o.Fresh {
-			// What it had finished is among the records now, but only this
-			// run's journal will say so after the next crash.
-			if err := r.carryOver(); err != nil {
-				return err
-			}
-			dir = runDir("", id)
-		}
-		if err := r.turns[tree(private)].Remove(dir, durable.RemoveAll); err != nil {
-			return err
+	err = errors.Join(err, r.touch())
+	for _, e := range entries {
+		name := path.Join(runsName, e.Name())
+		if err == nil && e.IsDir() {
+			err = r.turns[tree(private)].Remove(name, durable.RemoveAll)
+		} else if err == nil && r.o.Fresh {
+			err = r.remove(private, name)
 		}
 	}
-	return nil
-}
-
-// carryOver writes the adopted records into this run's journal.
-func (r *Prepared) carryOver() error {
-	if r.result.Reused == 0 {
-		return nil
-	}
-	name := filepath.Join(runDir(r.out.Private, r.of.Run), journalName)
-	if err := r.folders(runDir); err != nil {
-		return err
-	}
-	there := map[string]*UnitRecord{}
-	if err := r.journalsOf(r.of.Run, there); err != nil {
-		return err
-	}
-	j, _, err := durable.OpenJournal(r.fs, name, journalFormat)
-	if err != nil {
-		return err
-	}
-	for _, record := range r.records {
-		if record != nil && there[record.Name] == nil {
-			if err := j.Add(record); err != nil {
-				return errors.Join(err, j.Close())
-			}
-		}
-	}
-	return j.Close()
+	return err
 }
 
 // sweepDir removes stray parts below a folder and tells whether anything is

@@ -27,10 +27,10 @@ func (p *Prepared) takeTurns() error {
 }
 
 // scratch is where temporary files of this process stand. Shards have no turn: theirs is
-// the folder of the run, which goes when it is finished.
+// the folder of the plan, which goes when it is finished.
 func (p *Prepared) scratch(private bool) string {
 	if p.turns == nil {
-		return tmpDir(p.out.root(private), p.of.Run)
+		return filepath.Join(p.out.root(private), runsName, p.of.Run)
 	}
 	return p.turns[tree(private)].Path("")
 }
@@ -46,26 +46,19 @@ func (p *Prepared) lost(err error) error {
 			return lost
 		}
 	}
-	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.of.Run)); p.turns == nil && durable.Gone(stat) {
+	if _, stat := p.fs.Stat(p.scratch(false)); p.turns == nil && durable.Gone(stat) {
 		return &PlanError{p.out.plan(), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
 	}
 	return err
 }
 
-// folders makes folders of the run in both trees.
-func (p *Prepared) folders(of ...func(root, run string) string) error {
+// folders makes the folder that says that a run has not ended, and folders in it, in both trees.
+func (p *Prepared) folders(in ...string) error {
 	for i, root := range p.roots() {
-		_, err := p.fs.Stat(filepath.Join(root, runsName))
-		if durable.Gone(err) {
-			err = p.turns[i].Mkdir(filepath.Join(root, runsName))
-		}
-		for _, dir := range of {
-			if err == nil {
-				err = p.turns[i].Mkdir(dir(root, p.of.Run))
+		for _, name := range append([]string{""}, in...) {
+			if err := p.turns[i].Mkdir(filepath.Join(root, runsName, name)); err != nil {
+				return err
 			}
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil
