@@ -118,13 +118,10 @@ func Append(name string, entries ...Entry) (head string, err error) {
 	return NewWriter(name).Append(entries...)
 }
 
-// A Writer appends to a log. It remembers where the log ended, so that the log is read again only if another process
-// has appended to it.
+// A Writer appends to a log. It remembers that the name of the log is durable.
 type Writer struct {
 	name string
-	made bool // the file's name is durable
-	size int64
-	tail auditTail
+	made bool
 }
 
 // NewWriter returns a writer for the log with that path, which is created if it does not exist.
@@ -158,21 +155,17 @@ func (w *Writer) append(f *os.File, entries []Entry) (head string, err error) {
 	if err != nil {
 		return "", err
 	}
-	tail := &auditTail{n: w.tail.n, hash: w.tail.hash}
-	if !w.made || info.Size() != w.size {
-		var cause string
-		if tail, cause, err = auditTailOf(f, info.Size()); err != nil {
-			return "", err
-		}
-		if cause != "" {
-			return "", &durable.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
-		}
+	tail, cause, err := auditTailOf(f, info.Size())
+	if err != nil {
+		return "", err
+	}
+	if cause != "" {
+		return "", &durable.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
 	}
 	lines, err := tail.lines(entries)
 	if err != nil {
 		return "", err
 	}
-	w.size = -1 // until it is known again
 	// One write: whatever a crash leaves of it is a torn tail.
 	if _, err := f.Write(lines); err != nil {
 		return "", err
@@ -185,7 +178,7 @@ func (w *Writer) append(f *os.File, entries []Entry) (head string, err error) {
 			return "", err
 		}
 	}
-	w.made, w.size, w.tail = true, info.Size()+int64(len(lines)), *tail
+	w.made = true
 	return hex.EncodeToString(tail.hash[:]), nil
 }
 

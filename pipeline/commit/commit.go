@@ -236,14 +236,8 @@ func (r *Prepared) others() error {
 		return nil
 	}
 	r.joined = true
-	known, err := r.known()
-	if err != nil {
+	if err := r.take(todo, true); err != nil {
 		return err
-	}
-	for _, i := range todo {
-		if err := r.adopt(i, known, true); err != nil {
-			return err
-		}
 	}
 	if todo = r.Todo(); len(todo) > 0 {
 		return r.missing(todo)

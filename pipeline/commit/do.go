@@ -72,8 +72,8 @@ func (p *Prepared) begin() error {
 	if err := p.touch(); err != nil {
 		return err
 	}
-	p.touching.Lock()
-	defer p.touching.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.folders() // as long as it is there the run has not ended
 }
 

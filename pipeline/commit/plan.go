@@ -255,19 +255,11 @@ func (p *Prepared) Share(k, n int) (units []int) {
 // DoShare processes the remaining units of share k of n, from 0, with a journal for this attempt. Errors are those of
 // Do; a *PlanError says that the plan has been committed.
 func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
-	known, err := p.known()
-	if err != nil {
+	todo := p.Share(k, n)
+	if err := p.take(todo, false); err != nil {
 		return p.lost(err)
 	}
-	var todo []int
-	for _, i := range p.Share(k, n) {
-		if err := p.adopt(i, known, false); err != nil {
-			return err
-		}
-		if p.records[i] == nil {
-			todo = append(todo, i)
-		}
-	}
+	todo = slices.DeleteFunc(todo, func(i int) bool { return p.records[i] != nil })
 	return p.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, p.o.Attempt), todo, line)
 }
 

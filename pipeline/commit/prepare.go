@@ -49,10 +49,8 @@ type Prepared struct {
 	joined  bool   // the plan was made by another process
 	planned []bool // units that were done when the plan was made
 
-	touching sync.Mutex
-	touched  bool // something on the disk had to be changed
-
-	mu      sync.Mutex // guards Done calls, records, result
+	mu      sync.Mutex // guards Done calls and what follows, and the folders of the run
+	touched bool       // something on the disk had to be changed
 	records []*UnitRecord
 	result  Result
 
@@ -168,8 +166,8 @@ func (o Output) Alone(what string, do func() error) error {
 
 // touch removes _SUCCESS from both trees before the first change to them. The commit writes it again.
 func (r *Prepared) touch() error {
-	r.touching.Lock()
-	defer r.touching.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.touched {
 		return nil
 	}
@@ -211,22 +209,32 @@ func (r *Prepared) recover() error {
 	if err := r.foreign(); err != nil {
 		return err
 	}
+	r.records = make([]*UnitRecord, len(r.plan.Units))
+	if err := r.take(r.Todo(), false); err != nil {
+		return err
+	}
+	for _, record := range r.records {
+		r.planned = append(r.planned, record != nil)
+	}
+	return r.sweep()
+}
+
+// take adopts those of some units that are known.
+func (r *Prepared) take(units []int, unread bool) error {
 	known, err := r.known()
 	if err != nil {
 		return err
 	}
-	r.records = make([]*UnitRecord, len(r.plan.Units))
 	r.starts = map[string]int{}
 	for name, u := range known {
 		r.starts[name] = u.Starts
 	}
-	for i := range r.plan.Units {
-		if err := r.adopt(i, known, false); err != nil {
+	for _, i := range units {
+		if err := r.adopt(i, known, unread); err != nil {
 			return err
 		}
-		r.planned = append(r.planned, r.records[i] != nil)
 	}
-	return r.sweep()
+	return nil
 }
 
 // earlier reads what the last commit says, and where its inputs lay.

@@ -177,30 +177,21 @@ func (m *masking) strange(plan *commit.Plan, out commit.Output) (wrong, err erro
 
 // hasNotes looks whether the archive has notes of a patient, by each id that was given.
 func (m *masking) hasNotes(ctx context.Context, forms [][]byte) error {
-	notes, near := make([]int64, len(forms)), make([]string, len(forms))
-	for i := range m.archive.Units {
-		u := &m.archive.Units[i]
-		err := m.archive.EachPatient(ctx, u, func(row int64, patient []byte) {
-			for k, form := range forms {
-				if patientid.Same(patient, form) {
-					notes[k]++
-				} else if near[k] == "" && patientid.Near(patient, form) {
-					near[k] = fmt.Sprintf("; the id of row %d of %s is near", row, u.Input)
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
+	notes, near, err := m.lookFor(ctx, forms)
+	if err != nil {
+		return err
 	}
 	sum := int64(0)
 	for k, n := range notes {
 		if n == 0 {
-			which := ""
+			which, id := "", ""
 			if len(forms) > 1 {
 				which = fmt.Sprintf(" (--patient number %d)", k+1)
 			}
-			return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient%s is in the files of the output%s", which, near[k])
+			if near[k] != "" {
+				id = "; the id of " + near[k] + " is near"
+			}
+			return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient%s is in the files of the output%s", which, id)
 		}
 		sum += n
 	}

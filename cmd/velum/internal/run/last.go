@@ -87,12 +87,12 @@ func (l *lastStep) String() string {
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.review")
 	}
+	if l.config.Anonymity.K > 0 {
+		keys = append(keys, "anonymity.k", "anonymity.l", "anonymity.t", "anonymity.suppress", "anonymity.releases")
+	}
 	var all []string
 	for _, key := range keys {
 		all = append(all, key+"="+l.config.Text(key))
-	}
-	if l.config.Anonymity.K > 0 {
-		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.l="+l.config.Text("anonymity.l"), "anonymity.t="+l.config.Text("anonymity.t"), "anonymity.suppress="+l.config.Text("anonymity.suppress"), "anonymity.releases="+l.config.Text("anonymity.releases"))
 	}
 	for _, r := range l.readings {
 		stands := int64(0)

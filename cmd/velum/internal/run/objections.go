@@ -99,10 +99,21 @@ func (m *masking) unmatched(ctx context.Context, o *flow.Objections) error {
 	if len(unmatched) > len(named) {
 		rows += fmt.Sprintf(" and %d more", len(unmatched)-len(named))
 	}
-	near, err := m.near(ctx, named)
+	var forms [][]byte
+	for _, x := range named {
+		forms = append(forms, x.Form)
+	}
+	_, places, err := m.lookFor(ctx, forms)
 	if err != nil {
 		return err
 	}
+	var alike []string
+	for k, place := range places {
+		if place != "" {
+			alike = append(alike, fmt.Sprintf("of row %d, %s", named[k].Row, place))
+		}
+	}
+	near := strings.Join(alike, "; ")
 	if m.Config.People.Unmatched == "warn" {
 		m.Log.Warn("ids of people who object are no patient's of this archive", "file", o.Path, "rows", rows, "near", near)
 		return nil
@@ -138,27 +149,23 @@ func rowsOf(all []*flow.Objector) string {
 	return strings.Join(rows, ", ")
 }
 
-// near finds for each row of the list the first similar id in the archive, and its place.
-func (m *masking) near(ctx context.Context, rows []*flow.Objector) (string, error) {
-	found := make([]string, len(rows))
+// lookFor counts the notes of patients in the archive, and finds for each patient the place of the first id that is near.
+func (m *masking) lookFor(ctx context.Context, forms [][]byte) (notes []int64, near []string, err error) {
+	notes, near = make([]int64, len(forms)), make([]string, len(forms))
 	for i := range m.archive.Units {
 		u := &m.archive.Units[i]
 		err := m.archive.EachPatient(ctx, u, func(row int64, patient []byte) {
-			for k, x := range rows {
-				if found[k] == "" && patientid.Near(patient, x.Form) {
-					found[k] = fmt.Sprintf("of row %d, row %d of %s", x.Row, row, u.Input)
+			for k, form := range forms {
+				if patientid.Same(patient, form) {
+					notes[k]++
+				} else if near[k] == "" && patientid.Near(patient, form) {
+					near[k] = fmt.Sprintf("row %d of %s", row, u.Input)
 				}
 			}
 		})
 		if err != nil {
-			return "", err
+			return nil, nil, err
 		}
 	}
-	var all []string
-	for _, text := range found {
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	return strings.Join(all, "; "), nil
+	return notes, near, nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
-	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -66,15 +65,6 @@ func (r *record) lastStep() string {
 		return ""
 	}
 	return "audit " + r.draw.String()
-}
-
-// finish is part of the last step: it draws the audit sample, or keeps the unread one.
-func (r *record) finish(ctx context.Context, f *commit.Final, h *tagger.Header) error {
-	readings, err := audit.Readings(r.readings())
-	if err != nil {
-		return err
-	}
-	return r.draw.Draw(ctx, f, h.Risk, readings)
 }
 
 // keep calls do between the first and the last line of the record, and records how it ended.

@@ -465,7 +465,7 @@ func (m *masking) giveBack(notes int64) {
 // finish does the rest of the work when all units are done.
 func (m *masking) finish(ctx context.Context, f *commit.Final) error {
 	m.slots = nil // their caches are more memory than the last step takes
-	if err := m.record.finish(ctx, f, new(m.Model.Header())); err != nil {
+	if err := m.record.draw.Draw(ctx, f, m.Model.Header().Risk, m.last.readings); err != nil {
 		return err
 	}
 	return m.last.finish(ctx, f)
