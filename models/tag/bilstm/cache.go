@@ -75,6 +75,11 @@ func (c *cache) room(n int) {
 	}
 }
 
+// expect fetches the place where the form with this hash may stand.
+func (c *cache) expect(hash uint64) {
+	kernels.Prefetch(c.places[int(hash>>32)&(len(c.places)-1):][:1])
+}
+
 // slot returns the place of the form with this hash, or the free one where it would stand.
 func (c *cache) slot(hash uint64) int {
 	i := int(hash>>32) & (len(c.places) - 1)

@@ -24,6 +24,7 @@ type Labeller struct {
 	lattice chain.Lattice
 
 	starts []int32  // tokens where an entry of several words may begin
+	hashes []uint64 // of the forms of tokens
 	rows   []int32  // their places in the cache
 	first  []int32  // [tokens+1] of the features of a token's place
 	places []Valued // features of places
@@ -299,13 +300,19 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 // look looks up the forms of the tokens lo to hi in the cache (at least of the wanted ones), and which of them begin
 // phrases. Vectors of unknown forms are collected to be multiplied together.
 func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo, hi int) {
-	l.starts, l.rows = l.starts[:0], l.rows[:0]
+	l.starts, l.rows, l.hashes = l.starts[:0], l.rows[:0], l.hashes[:0]
 	for i := lo; i < hi; i++ {
 		l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
-		h, form := xxh3.HashSeed(l.keys, keySalt), text[tokens[i].Start:tokens[i].End]
+		h := xxh3.HashSeed(l.keys, keySalt)
+		l.hashes = append(l.hashes, h)
+		l.cache.expect(h)
+	}
+	for i := lo; i < hi; i++ {
+		h, form := l.hashes[i-lo], text[tokens[i].Start:tokens[i].End]
 		at := l.cache.find(h)
 		if at < 0 && (wanted == nil || wanted[i]) {
 			at = l.cache.take(cached{hash: h, begins: l.extract.Begins(form)})
+			l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
 			l.fill(form, at)
 		}
 		if at >= 0 && l.cache.forms[at].begins || at < 0 && l.extract.Begins(form) {
