@@ -81,9 +81,6 @@ func outer64AVX2(m, a, b *float64, steps, width int)
 //go:noescape
 func gemm12x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
 
-//go:noescape
-func gemm6x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
-
 // gemm6x16AVX2 adds to rows of from, which are stride bytes apart, and writes
 // to c.
 //

@@ -3,7 +3,7 @@ package kernels
 // panelWidth returns how many of n columns gemmColumns processes at once.
 func panelWidth(m, n int) int {
 	switch {
-	case avx512 && n >= 32 && m >= 6:
+	case avx512 && n >= 32 && m >= 12:
 		return 32
 	case n >= 16:
 		return 16
@@ -28,12 +28,9 @@ func gemmColumns(c []float32, ldc int, start, a []float32, lda int, b []float32,
 	for ; m-at >= 12; at += 12 {
 		gemm12x32AVX512(&c[at*ldc], &a[at*lda], &b[0], k, 4*lda, 4*ldb, 4*ldc)
 	}
-	for ; m-at >= 6; at += 6 {
-		gemm6x32AVX512(&c[at*ldc], &a[at*lda], &b[0], k, 4*lda, 4*ldb, 4*ldc)
-	}
 	if at < m {
-		gemmRest16(c[at*ldc:], 4*ldc, a[at*lda:], 4*lda, b, 4*ldb, m-at, k)
-		gemmRest16(c[at*ldc+16:], 4*ldc, a[at*lda:], 4*lda, b[16:], 4*ldb, m-at, k)
+		gemmRows16(c[at*ldc:], ldc, nil, a[at*lda:], lda, b, ldb, m-at, k)
+		gemmRows16(c[at*ldc+16:], ldc, nil, a[at*lda:], lda, b[16:], ldb, m-at, k)
 	}
 }
 

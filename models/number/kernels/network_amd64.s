@@ -487,50 +487,6 @@ gemm12x32loop:
 	VZEROUPPER
 	RET
 
-// func gemm6x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
-TEXT ·gemm6x32AVX512(SB), NOSPLIT, $0-56
-	GEMMSTART
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-gemm6x32loop:
-	VMOVUPS (DX), Z30
-	VMOVUPS 64(DX), Z31
-	ROW32((SI), Z0, Z1)
-	ROW32((SI)(R8*1), Z2, Z3)
-	ROW32((SI)(R8*2), Z4, Z5)
-	ROW32((R11), Z6, Z7)
-	ROW32((R11)(R8*1), Z8, Z9)
-	ROW32((R11)(R8*2), Z10, Z11)
-	ADDQ R9, DX
-	ADDQ $4, SI
-	ADDQ $4, R11
-	DECQ CX
-	JNZ  gemm6x32loop
-	PUT((DI), Z0)
-	PUT(64(DI), Z1)
-	PUT((DI)(R10*1), Z2)
-	PUT(64(DI)(R10*1), Z3)
-	PUT((DI)(R10*2), Z4)
-	PUT(64(DI)(R10*2), Z5)
-	PUT((R12), Z6)
-	PUT(64(R12), Z7)
-	PUT((R12)(R10*1), Z8)
-	PUT(64(R12)(R10*1), Z9)
-	PUT((R12)(R10*2), Z10)
-	PUT(64(R12)(R10*2), Z11)
-	VZEROUPPER
-	RET
-
 // func gemvAVX2(c, a, b *float32, k, n, ldb int)
 // One row of a. Columns 64 at a time, then eight: eight sums hide the latency
 // of FMA. Sums begin at 0 as in all products here, so that a row has the same

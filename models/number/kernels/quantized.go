@@ -161,17 +161,11 @@ func CodesScale(x []float32) (scale, back float32) {
 // Gemm multiplies m rows of quantized numbers a with q and writes the products plus from to the rows of c, which are
 // ldc numbers apart. from has rows ldc apart, too, or is one row for all; it may be c. scale holds the inverse scale of
 // each row of a, or one number for all. The bits of a row do not depend on the other rows.
-//
-// With back, it starts at the last column. A caller that multiplies with the same matrix repeatedly alternates the
-// direction, so that the columns used last are still in the first-level cache.
-func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []float32, back bool) {
+func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []float32) {
 	if m == 0 {
 		return
 	}
-	p := quantizedPanel{k: q.rows, ldc: 4 * ldc, turn: 4 * panelColumns}
-	if back {
-		p.turn = -p.turn
-	}
+	p := quantizedPanel{k: q.rows, ldc: 4 * ldc}
 	c, a, from = c[:(m-1)*ldc+q.columns], a[:m*q.Codes()], from[:max(q.columns, min(len(from), (m-1)*ldc+q.columns))]
 	if len(from) > q.columns {
 		from, p.next = from[:(m-1)*ldc+q.columns], 4*ldc
@@ -189,29 +183,23 @@ func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []fl
 // panels is Gemm by assembly. Calls are direct, so that nothing goes to the heap.
 func (q *Quantized) panels(c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
 	at, wide := 0, q.Codes()
-	next := func(j int) (*float32, *byte) {
-		p.b, p.scales, p.offsets, p.columns = &q.laid[j*q.rows], &q.scales[j], &q.offsets[j], q.columns
-		p.scale, p.from = &scale[at*p.step/4], &from[j+at*p.next/4]
-		return &c[j+at*p.ldc/4], &a[at*wide]
+	next := func() (*float32, *byte) {
+		p.b, p.scales, p.offsets, p.columns = &q.laid[0], &q.scales[0], &q.offsets[0], q.columns
+		p.scale, p.from = &scale[at*p.step/4], &from[at*p.next/4]
+		return &c[at*p.ldc/4], &a[at*wide]
 	}
 	if vnni {
-		c, a := next(0)
-		p.turn = 0
+		c, a := next()
 		quantizedVNNI(c, a, m, p)
 		return
 	}
 	for ; m-at >= 4; at += 4 {
-		c, a := next(0)
+		c, a := next()
 		quantized4AVX2(c, a, p)
 	}
 	for ; at < m; at++ {
-		last := 0
-		if p.turn < 0 {
-			last = q.columns - panelColumns
-		}
-		c, a := next(last)
+		c, a := next()
 		quantized1AVX2(c, a, p)
-		p.turn = -p.turn
 	}
 }
 
@@ -227,7 +215,7 @@ type quantizedPanel struct {
 	from    *float32
 	next    int // bytes from a row of it to the next
 	columns int // from here on, for those who count them
-	turn    int // bytes of c from a panel to the next, which may be the one before; with VPDPBUSD, how far on it is
+	on      int // bytes of c before the panel, with VPDPBUSD
 }
 
 func codesGo(dst []byte, x []float32, scale float32) {

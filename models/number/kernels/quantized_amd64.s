@@ -273,21 +273,14 @@ quantizedvnninext:
 	VPSRLW $15, Y13, Y13
 
 // func quantized1AVX2(c *float32, a *byte, p *quantizedPanel)
-// All columns, from the first panel on or from the last one back. Sums begin with
-// what there will be too much.
+// All columns. Sums begin with what there will be too much.
 TEXT ·quantized1AVX2(SB), NOSPLIT, $0-24
 	PANEL
 	ONESQ
 	VPXOR Y12, Y12, Y12
 	MOVQ 16(R9), AX
 	MOVQ 72(R9), R12
-	MOVQ 80(R9), R10           // 128, or -128
 	MOVQ CX, BX
-	SHLQ $6, CX
-	MOVQ R10, R11
-	SARQ $63, R11
-	ANDQ CX, R11               // from the end of a panel back to the one before
-	MOVQ BX, CX
 	VBROADCASTSS (R14), Y11
 quantized1avx2panel:
 	VPSUBD (AX), Y12, Y0
@@ -312,11 +305,10 @@ quantized1avx2loop:
 	PUTQ(Y3, 96, R13, DI)
 	MOVQ BX, CX
 	SUBQ BX, SI
-	SUBQ R11, DX
-	ADDQ R10, AX
-	ADDQ R10, R8
-	ADDQ R10, R13
-	ADDQ R10, DI
+	ADDQ $128, AX
+	ADDQ $128, R8
+	ADDQ $128, R13
+	ADDQ $128, DI
 	SUBQ $32, R12
 	JNZ  quantized1avx2panel
 	VZEROUPPER

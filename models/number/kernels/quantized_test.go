@@ -72,7 +72,7 @@ func product(c []float32, ldc int, a, b []float32, m, k, n int) (got []float32, 
 		}
 	}
 	got = slices.Clone(c)
-	q.Gemm(got, got, ldc, codes, m, backs, m%3 == 0)
+	q.Gemm(got, got, ldc, codes, m, backs)
 	return got, exact
 }
 
@@ -109,7 +109,7 @@ func TestQuantizedOf(t *testing.T) {
 			Codes(rows[i*q.Codes():], a[i*k:(i+1)*k], CodesMost)
 		}
 		all[i] = make([]float32, m*n)
-		q.Gemm(all[i], all[i], n, rows, m, back, false)
+		q.Gemm(all[i], all[i], n, rows, m, back)
 		ForcePortable(was)
 	}
 	if !slices.Equal(all[0], all[1]) {
@@ -148,7 +148,7 @@ func TestQuantizedMost(t *testing.T) {
 		t.Error("the scale of nothing")
 	}
 	Codes(nil, nil, 1)
-	(&Quantized{}).Gemm(nil, nil, 0, nil, 0, nil, false)
+	(&Quantized{}).Gemm(nil, nil, 0, nil, 0, nil)
 }
 
 func BenchmarkQuantized(b *testing.B) {
@@ -162,13 +162,13 @@ func BenchmarkQuantized(b *testing.B) {
 		do   func()
 	}{
 		{"float, 1 row", func() { Gemm(c, n, a, k, w, n, 1, k, n) }},
-		{"bytes, 1 row", func() { Codes(codes, a[:k], CodesMost); q.Gemm(c, c, n, codes, 1, one, false) }},
+		{"bytes, 1 row", func() { Codes(codes, a[:k], CodesMost); q.Gemm(c, c, n, codes, 1, one) }},
 		{"float, 8 rows", func() { Gemm(c, n, a, k, w, n, 8, k, n) }},
 		{"bytes, 8 rows", func() {
 			for i := range 8 {
 				Codes(codes[i*q.Codes():], a[i*k:(i+1)*k], CodesMost)
 			}
-			q.Gemm(c, c, n, codes, 8, one, false)
+			q.Gemm(c, c, n, codes, 8, one)
 		}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
@@ -193,8 +193,8 @@ func TestQuantizedFrom(t *testing.T) {
 			Codes(codes[i*q.Codes():], a[i*k:(i+1)*k], CodesMost)
 			copy(want[i*n:], bias)
 		}
-		q.Gemm(want, want, n, codes, m, []float32{0.5}, false)
-		q.Gemm(got, bias, n, codes, m, []float32{0.5}, false)
+		q.Gemm(want, want, n, codes, m, []float32{0.5})
+		q.Gemm(got, bias, n, codes, m, []float32{0.5})
 		ForcePortable(was)
 		if !slices.Equal(got, want) {
 			t.Errorf("portable %v: it is not the same as rows that begin so", force)

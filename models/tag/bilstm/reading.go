@@ -56,7 +56,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 		kernels.Codes(r.codes[i*width:], row, scale)
 		r.scales[i] = back
 	}
-	r.input.Gemm(dst, from, all, r.codes, n, r.scales, false)
+	r.input.Gemm(dst, from, all, r.codes, n, r.scales)
 }
 
 // unread is a queued piece.
@@ -184,7 +184,7 @@ func (r *reader) step(p *Packed, in incoming, direction, t, s int) {
 	in.gates(r.gate, direction, g, t, n)
 	if have > 0 {
 		if q := r.recurrent[direction]; q != nil {
-			q.Gemm(r.gate, r.gate, g, r.state, have, wholes, t%2 == 0)
+			q.Gemm(r.gate, r.gate, g, r.state, have, wholes)
 		} else {
 			kernels.Gemm(r.gate, g, r.h[before*2*H+direction*H:], 2*H, r.u[direction*H*g:], g, have, H, g)
 		}
