@@ -42,20 +42,16 @@ func (t *training) startWords(from Vectors, rng *rand.Rand) {
 	}
 	set(bilstm.Unknown, mean)
 	lemma := []byte(nil)
-	words := make([]string, len(t.v.Words)+1)
-	for w, row := range t.v.Words {
-		words[row] = w
-	}
-	for row, w := range words[1:] {
+	for i, w := range t.v.Words {
 		x := mean
-		if i, ok := from.Find([]byte(w)); ok {
-			x = from.At(i)
+		if at, ok := from.Find([]byte(w)); ok {
+			x = from.At(at)
 		} else if t.v.Lemma != nil {
 			lemma = t.v.Lemma.Value(lemma[:0], []byte(w))
-			if i, ok := from.Find(lemma); ok {
-				x = from.At(i)
+			if at, ok := from.Find(lemma); ok {
+				x = from.At(at)
 			}
 		}
-		set(int32(row+1), x)
+		set(int32(i+1), x)
 	}
 }

@@ -219,7 +219,7 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if err := m.finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
-	m.numbers = &Vocabulary{Words: make(map[string]int32, len(m.words)), Chars: map[rune]int32{}, Lemma: m.res.Slots["lemma"]}
+	m.numbers = &Vocabulary{Chars: map[rune]int32{}, Lemma: m.res.Slots["lemma"]}
 	m.numbers.number(m.words, m.features, m.chars)
 	if m.numbers.Features.Len() != len(m.features)-1 {
 		return nil, fmt.Errorf("%w: a feature has two numbers", modelfile.ErrDamaged)

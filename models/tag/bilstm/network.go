@@ -87,6 +87,7 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 	x.known = m.numbers.AppendFeatures(x.known[:0], e.Form(form))
 	for _, f := range x.known {
 		kernels.Prefetch(x.features.half(f.Row)) // a table of some megabytes: wait for all rows at once
+		kernels.Prefetch(x.features.scales[f.Row:][:1])
 	}
 	for _, f := range x.known {
 		x.features.add(to, f.Row, f.Value)

@@ -96,7 +96,11 @@ func (lemmas) Value(dst, form []byte) []byte { return append(dst, Lower(nil, for
 
 func TestLookUp(t *testing.T) {
 	fold := embed.Fold
-	v := &Vocabulary{Words: map[string]int32{"Roca": 1, "roca": 2, "maria": 3, "dolor": 4}, Lemma: lemmas{}, Norm: &fold}
+	v := NewVocabulary(lemmas{})
+	v.Norm = &fold
+	v.number([]string{"", "Roca", "roca", "maria"}, make([]uint64, 1), make([]rune, Border+1))
+	v.AddWord("Roca")
+	v.AddWord("dolor")
 	for form, want := range map[string]int32{"Roca": 1, "ROCA": 2, "María": 3, "Dolors": 4, "Ona": Unknown} {
 		if got := v.Word([]byte(form)); got != want {
 			t.Errorf("%s: row %d, want %d", form, got, want)

@@ -4,6 +4,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/pipeline"
@@ -12,7 +14,8 @@ import (
 // Vocabulary numbers the words, characters and features that have vectors. Number 0 stands for unknown ones; the
 // numbers are the rows of the tables of vectors.
 type Vocabulary struct {
-	Words    map[string]int32 // in lower case, or as vectors have them
+	Words    []string // in lower case, or as vectors have them; the first has number 1
+	words    KeyTable // of their hashes
 	Features KeyTable
 	Chars    map[rune]int32
 	Lemma    features.Slot        // nil: none
@@ -30,13 +33,14 @@ const longest = 40
 // NewVocabulary returns an empty vocabulary. Words that it does not have are looked up by their lemma, if lemma is not
 // nil.
 func NewVocabulary(lemma features.Slot) *Vocabulary {
-	return &Vocabulary{Words: map[string]int32{}, Chars: map[rune]int32{}, Lemma: lemma}
+	return &Vocabulary{Chars: map[rune]int32{}, Lemma: lemma}
 }
 
 // AddWord assigns a number to a new word.
 func (v *Vocabulary) AddWord(w string) {
-	if _, known := v.Words[w]; !known {
-		v.Words[w] = int32(len(v.Words)) + 1
+	if h := xxh3.HashString(w); v.words.row(h) == Unknown {
+		v.words.Add(h)
+		v.Words = append(v.Words, w)
 	}
 }
 
@@ -50,8 +54,10 @@ func (v *Vocabulary) AddChar(r rune) {
 // number takes over what the lists say; their first entries stand for what has
 // no name.
 func (v *Vocabulary) number(words []string, fs []uint64, chars []rune) {
-	for i, w := range words[1:] {
-		v.Words[w] = int32(i) + 1
+	v.Words = words[1:len(words):len(words)]
+	v.words.room(len(words))
+	for i, w := range v.Words {
+		v.words.add(xxh3.HashString(w), int32(i)+1)
 	}
 	v.Features.room(len(fs))
 	for i, k := range fs[1:] {
@@ -64,10 +70,8 @@ func (v *Vocabulary) number(words []string, fs []uint64, chars []rune) {
 
 // lists is the inverse of number.
 func (v *Vocabulary) lists() (words []string, fs []uint64, chars []rune) {
-	words, fs, chars = make([]string, len(v.Words)+1), make([]uint64, v.Features.Len()+1), make([]rune, len(v.Chars)+Border+1)
-	for w, i := range v.Words {
-		words[i] = w
-	}
+	words = append([]string{""}, v.Words...)
+	fs, chars = make([]uint64, v.Features.Len()+1), make([]rune, len(v.Chars)+Border+1)
 	for _, s := range v.Features.slots {
 		if s.row != 0 {
 			fs[s.row] = s.key
@@ -82,24 +86,20 @@ func (v *Vocabulary) lists() (words []string, fs []uint64, chars []rune) {
 // Word returns the row of the vector for a form: that of the form as written, else of the form in lower case, else of
 // the form normalized as in the pretrained vectors, else of its lemma, else of unknown words (BOOT §3.5.1).
 func (v *Vocabulary) Word(form []byte) int32 {
-	if row, ok := v.Words[string(form)]; ok {
-		return row
+	row := v.words.row(xxh3.Hash(form))
+	if row == Unknown {
+		v.lower = Lower(v.lower[:0], form)
+		row = v.words.row(xxh3.Hash(v.lower))
 	}
-	v.lower = Lower(v.lower[:0], form)
-	if row, ok := v.Words[string(v.lower)]; ok {
-		return row
-	}
-	if v.Norm != nil {
+	if row == Unknown && v.Norm != nil {
 		v.lower = v.Norm.Append(v.lower[:0], form)
-		if row, ok := v.Words[string(v.lower)]; ok {
-			return row
-		}
+		row = v.words.row(xxh3.Hash(v.lower))
 	}
-	if v.Lemma == nil {
-		return Unknown
+	if row == Unknown && v.Lemma != nil {
+		v.lower = v.Lemma.Value(v.lower[:0], form)
+		row = v.words.row(xxh3.Hash(v.lower))
 	}
-	v.lower = v.Lemma.Value(v.lower[:0], form)
-	return v.Words[string(v.lower)]
+	return row
 }
 
 // Lower appends form in lower case.
