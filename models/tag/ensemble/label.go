@@ -38,10 +38,7 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 	if m.header.Mode != Priority {
 		o.OBias = 0
 	}
-	for k, member := range m.members {
-		if k == 1 && m.header.Mode == Cascade {
-			o.CacheBytes /= 2 // those behind the first see the forms of one line in ten
-		}
+	for _, member := range m.members {
 		l.members = append(l.members, member.NewLabeller(o))
 	}
 	l.later.add = l.add
