@@ -215,7 +215,7 @@ type quantizedPanel struct {
 	from    *float32
 	next    int // bytes from a row of it to the next
 	columns int // from here on, for those who count them
-	on      int // bytes of c before the panel, with VPDPBUSD
+	_       int // bytes of c before the panel: the assembly with VPDPBUSD writes it
 }
 
 func codesGo(dst []byte, x []float32, scale float32) {
