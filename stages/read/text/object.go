@@ -12,7 +12,11 @@ import (
 )
 
 // object is the members of a JSON object, in their order; of two of one name the last counts.
-type object []member
+type object struct {
+	members []member
+	data    bytes.Buffer
+	decoder jsontext.Decoder // of data
+}
 
 // member has the name of a member and its value as the JSON that it is.
 type member struct {
@@ -21,8 +25,8 @@ type member struct {
 }
 
 // get returns the value of a member as JSON; nil: there is none.
-func (o object) get(name string) json.RawMessage {
-	for _, m := range slices.Backward(o) {
+func (o *object) get(name string) json.RawMessage {
+	for _, m := range slices.Backward(o.members) {
 		if m.name == name {
 			return m.value
 		}
@@ -31,8 +35,8 @@ func (o object) get(name string) json.RawMessage {
 }
 
 // names returns the names of the members, sorted, as they may stand in a log line.
-func (o object) names() (all []string) {
-	for _, m := range o {
+func (o *object) names() (all []string) {
+	for _, m := range o.members {
 		all = append(all, input.PlainColumn(m.name))
 	}
 	slices.Sort(all)
@@ -41,22 +45,23 @@ func (o object) names() (all []string) {
 
 // parse cuts an object into its members, which are pieces of data. Of what is no JSON encoding/json says where.
 func (o *object) parse(data []byte) error {
-	*o = (*o)[:0]
 	if o.cut(data) {
 		return nil
 	}
-	*o = (*o)[:0]
+	o.members = o.members[:0]
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(data, &fields)
 	for name, value := range fields {
-		*o = append(*o, member{name, value})
+		o.members = append(o.members, member{name, value})
 	}
 	return err
 }
 
 // cut does it in one pass; false: it is no object.
 func (o *object) cut(data []byte) bool {
-	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	o.members, o.data = o.members[:0], *bytes.NewBuffer(data)
+	d := &o.decoder
+	d.Reset(&o.data, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if begin, err := d.ReadToken(); err != nil || begin.Kind() != '{' {
 		return false
 	}
@@ -72,7 +77,7 @@ func (o *object) cut(data []byte) bool {
 		}
 		end := int(d.InputOffset())
 		m.value = data[end-len(value) : end]
-		*o = append(*o, m)
+		o.members = append(o.members, m)
 	}
 	_, err := d.ReadToken()
 	if err == nil {

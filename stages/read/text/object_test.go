@@ -27,7 +27,7 @@ func FuzzObject(f *testing.F) {
 			return
 		}
 		names := map[string]bool{}
-		for _, m := range got {
+		for _, m := range got.members {
 			names[string(m.name)] = true
 		}
 		if len(names) != len(want) {
