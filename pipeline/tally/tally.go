@@ -40,9 +40,6 @@ const (
 
 	Calendar Of = "calendar" // of words that fix a date, where dates move: see CalendarHidden
 
-	VainList     Of = "vain_list"     // masked words that a safe list has, by list
-	VainCategory Of = "vain_category" // the same, by category
-	VainForm     Of = "vain_form"     // the same, the commonest of each unit by form
 )
 
 // Second parts of the names under Calendar.

@@ -59,6 +59,9 @@ func Rows(path string, columns func([]string) error, row func(int64, []Cell) err
 	}
 	n := int64(0)
 	for _, group := range p.RowGroups() {
+		if group.NumRows() == 0 { // the library cannot read columns of a null type
+			continue
+		}
 		if err := groupRows(group, leaves, &n, row); err != nil {
 			if errors.Is(err, errRows) {
 				return refuse(fmt.Sprintf("cannot be decoded behind row %d", n))

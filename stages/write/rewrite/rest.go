@@ -259,6 +259,6 @@ func (r *remaining) counts(of *commit.UnitRecord) commit.Counts {
 			r.done.Tally[string(name)] = n * r.done.Masked / max(r.done.Masked+r.masked, 1)
 		}
 	}
-	maps.DeleteFunc(r.done.Tally, func(name string, n int64) bool { return n <= 0 || strings.HasPrefix(name, string(tally.VainForm)) })
+	maps.DeleteFunc(r.done.Tally, func(name string, n int64) bool { return n <= 0 })
 	return r.done
 }

@@ -65,9 +65,6 @@ func (k *known) InputFiles() int {
 	return len(files)
 }
 
-// WordsLost returns the number of harmless words that were masked (see report.WordsLost).
-func (k *known) WordsLost() int64 { return report.WordsLost(&k.Manifest.Counts) }
-
 // NoColumn tells whether no column of the archive passes into the output.
 func (k *known) NoColumn() bool { return k.Report.Configuration.Options["read.keep"] == "" }
 

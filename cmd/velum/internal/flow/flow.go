@@ -87,7 +87,6 @@ func (f *Flow) labels() string {
 type Found struct {
 	Resolve resolve.Counts
 	Mask    mask.Counts
-	Vain    Vain // what an inverse model masked in vain
 
 	Calendar calendar.Counts
 }
@@ -103,7 +102,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	steps = slices.Concat(f.vetted(), apart, steps, f.vain(&found.Vain), masked)
+	steps = slices.Concat(f.vetted(), apart, steps, masked)
 	if f.Choose.Use {
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}

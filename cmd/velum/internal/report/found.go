@@ -28,7 +28,6 @@ func TakeFound(to *tally.Counts, found *flow.Found) {
 		to.Note(tally.NeverList, lists[i].Name, n)
 	}
 	to.Note(tally.LowScore, "", t.Low)
-	found.Vain.Take(to)
 	calendar := found.Calendar.Take()
 	to.Note(tally.Calendar, tally.CalendarHidden, calendar.Hidden)
 	to.Note(tally.Calendar, tally.CalendarNotes, calendar.Notes)

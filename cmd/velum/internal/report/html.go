@@ -4,9 +4,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"slices"
 	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 
 	"github.com/velum-health/velum/pipeline/tally"
 )

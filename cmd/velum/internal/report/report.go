@@ -6,13 +6,14 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"maps"
 	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 
 	"github.com/velum-health/velum/pipeline/tally"
 
@@ -168,16 +169,7 @@ type reportUses struct {
 	NeverLists []named `json:"never_lists"`
 	LowScore   int64   `json:"matches_below_min_score"`
 	Operators  []named `json:"operators,omitempty"` // what replaced how many values, but for placeholders that the policy wants
-
-	// Words that an inverse model masked although they are in a safe list. The words listed are the commonest of the
-	// commonest of each unit.
-	VainLists      []named `json:"in_vain_by_list,omitempty"`
-	VainCategories []named `json:"in_vain_by_category,omitempty"`
-	VainForms      []named `json:"in_vain_by_form,omitempty"`
 }
-
-// vainForms is how many forms a report has.
-const vainForms = 20
 
 type reportDrift struct {
 	File   string `json:"file_sha256,omitempty"`
@@ -442,9 +434,6 @@ func uses(counts tally.Counts, in *Input) *reportUses {
 	}
 	u.Always, u.Never = numbered(counts, tally.Always, in.Always), numbered(counts, tally.Never, in.Never)
 	u.Operators = sortedCounts(counts.By(tally.Operator))
-	u.VainLists, u.VainCategories = sortedCounts(counts.By(tally.VainList)), sortedCounts(counts.By(tally.VainCategory))
-	u.VainForms = sortedCounts(counts.By(tally.VainForm))
-	u.VainForms = u.VainForms[:min(vainForms, len(u.VainForms))]
 	return u
 }
 

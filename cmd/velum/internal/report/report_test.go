@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"flag"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 
 	"github.com/google/go-cmp/cmp"
 

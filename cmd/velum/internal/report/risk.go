@@ -179,15 +179,6 @@ func Foreign(s *calibrate.Source, c *calibrate.Risk) bool {
 	return s.Told >= fewNotes && s.ForeignShare() > cmp.Or(c, &plain).Foreign[1]+shiftLanguage
 }
 
-// WordsLost returns the number of masked words that a list of safe words has; only an inverse model counts them. It is
-// a lower bound of the harmless words that masking costs.
-func WordsLost(c *commit.Counts) (lost int64) {
-	for _, n := range c.Tally.By(tally.VainCategory) {
-		lost += n
-	}
-	return lost
-}
-
 // archiveOf returns the counts of the masked notes.
 func archiveOf(c *commit.Counts) *calibrate.Source {
 	t := c.Tally

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -30,7 +29,6 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
-	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -590,6 +588,9 @@ func (m *masking) verdict(r *commit.Result) error {
 	if bad := commit.Faults(r.Bad); len(bad) > 0 { // those of earlier runs were said then
 		return flow.BadInputs(bad)
 	}
+	if c.Rows == 0 && len(r.Manifest.Units) > 0 { // as velum check says of such an output
+		return exit.Errorf(exit.Quarantined, "export the archive again, and start the same run", "%s: no row in any file: no note was read", r.Manifest.Units[0].Input)
+	}
 	if r.Nothing {
 		return exit.Errorf(exit.Nothing, "", "nothing to do: the output is up to date")
 	}
@@ -615,7 +616,6 @@ type runSummary struct {
 	Reused     int      `json:"units_reused"`
 	Kept       int      `json:"units_kept"`              // of earlier runs, whose inputs are not given
 	Duplicates *int64   `json:"duplicate_ids,omitempty"` // when they were counted
-	Lost       int64    `json:"words_lost,omitempty"`    // masked by an inverse model, and in a list of what is safe
 	Seconds    float64  `json:"seconds"`
 	PerSecond  float64  `json:"notes_per_second"`
 	Out        string   `json:"out"`
@@ -631,32 +631,19 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 		return err
 	}
 	s := runSummary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
-		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons, Lost: report.WordsLost(&r.Manifest.Counts)}
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons}
 	s.PerSecond = float64(s.Rows) / s.Seconds
-	if m.JSON {
-		return m.WriteJSON(s)
-	}
-	if m.Quiet {
+	if m.Quiet && !m.JSON {
 		return nil
 	}
-	return s.table(m.Out)
+	return m.Tell(s, summaryText)
 }
 
-func (s *runSummary) table(w io.Writer) error {
-	kept, lost, empty := "", "", ""
-	if n := s.Tally.Get(tally.Empty, ""); n > 0 {
-		empty = fmt.Sprintf(" (%d of them empty)", n)
-	}
-	if s.Lost > 0 {
-		lost = fmt.Sprintf(", %d words lost (masked, and in a list of what is safe)", s.Lost)
-	}
-	if s.Kept > 0 {
-		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
-	}
-	_, err := fmt.Fprintf(w, "%d notes: %d masked%s, %d in quarantine%s; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
-		s.Rows, s.Masked, empty, s.Quarantined, lost, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
-	return err
-}
+const summaryText = `{{.rows}} notes: {{.masked}} masked{{with .tally.empty}} ({{.}} of them empty){{end}}, {{.quarantined}} in quarantine; {{.units}} units ({{.units_reused}} done before)
+{{- with .units_kept}} and {{.}} of earlier runs{{end}}, {{figure "%.1f" .seconds}} s, {{figure "%.0f" .notes_per_second}} notes/s
+{{.light}}: {{.sentence}}
+{{range .reasons}}  {{.}}
+{{end}}`
 
 // writeOptions returns the options of the configuration for the output. Columns that
 // later stages need are read, but only those that are kept are written.
