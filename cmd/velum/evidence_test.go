@@ -105,10 +105,10 @@ var officersQuestions = []struct{ question, label string }{
 	{"What could the recipient tell by?", "What each recipient could tell by, and why they would"}, {"What have they signed?", "What the recipients have signed"},
 	{"Which key?", "Id of the key"}, {"Who holds it?", "Who holds the key"}, {"How many notes went in?", "Notes read"}, {"What of it could not be read?", "Could not be read"},
 	{"Which model?", "Model"}, {"How good is it on notes that it had not seen?", "Measured on notes that it had not seen"}, {"Which program, and who can build it again?", "Who doubts the binary"},
-	{"What was it told to do?", "Digest of all that shapes the output"}, {"How many notes keep something?", "Notes expected to keep something (95 %)"},
+	{"What was it told to do?", "Digest of all that shapes the output"}, {"How many notes keep something?", "Notes estimated to contain an identifier still (95 %)"},
 	{"How do you know?", "That is calibrated on"}, {"Has anybody read of it?", "Read by people"}, {"Who, and how long?", "Readers"}, {"What does that prove?", "At most (95 %)"},
 	{"And for a patient?", "Leak per patient (95 %)"}, {"Of just these bytes?", "What was read"}, {"Who tried to break it?", "Attacks"}, {"Could they have?", "Made on this output, with power"},
-	{"What stands in place of names and dates?", "What stands in place of values"}, {"Is anybody alone in the table?", "Smallest group that is left"},
+	{"What stands in place of names and dates?", "What replaces the values"}, {"Is anybody alone in the table?", "Smallest group that is left"},
 	{"What else was released?", "Releases of the same archive"}, {"Is somebody in it who objected?", "Their notes in this output"}, {"What was erased?", "Erased since"},
 	{"What went wrong?", "Runs that failed, were refused or killed"}, {"How long is it kept?", "Retention"},
 }
@@ -151,9 +151,9 @@ func TestOfficersQuestions(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ label, bare, house string }{
-		{"Purpose", "not answered --facts: purpose", "a study (said by the house)"},
-		{"Controller", "not answered --facts: controller", "Hospital (said by the house)"},
-		{"Who holds the key", "not answered --facts: key_custody", "Eva (said by the house)"},
+		{"Purpose", "not answered --facts: purpose", "a study (stated by the institution)"},
+		{"Controller", "not answered --facts: controller", "Hospital (stated by the institution)"},
+		{"Who holds the key", "not answered --facts: key_custody", "Eva (stated by the institution)"},
 		{"Read by people", "not answered velum prove sample", "not answered velum prove sample"},
 		{"Smallest group that is left", "not asked for: no column of the archive passes into the output", "not asked for: no column of the archive passes into the output"},
 		{"Erased since", "none", "none"},

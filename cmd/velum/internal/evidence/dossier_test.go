@@ -123,7 +123,7 @@ func TestDossier(t *testing.T) {
 	wants(t, "wrong facts", got, err, exit.Config)
 	put(t, "said.yaml", []byte("controller: Hospital of nowhere\n"))
 	got, err = did(t, false, Options{Facts: "said.yaml", Language: "ca"})
-	wants(t, "facts", got, err, exit.Done, "facts of the house: said.yaml")
+	wants(t, "facts", got, err, exit.Done, "answers of the institution: said.yaml")
 	got, err = did(t, false, Options{Sign: "key.pem"})
 	wants(t, "nobody signs", got, err, exit.Config, "who signs")
 	got, err = did(t, false, Options{Sign: "said.yaml", Name: "Ada"})

@@ -189,7 +189,7 @@ func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidenc
 		Kind     string `json:"message_type"`
 		ID       string `json:"id"`
 		Page     string `json:"page"`
-		House    string `json:"facts_of_the_house,omitempty"`
+		House    string `json:"institution_answers,omitempty"`
 		Record   string `json:"record_sha256"`
 		Answered int    `json:"answered"`
 		Asked    int    `json:"asked"`
@@ -199,7 +199,7 @@ func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidenc
 	}{"evidence", e.ID(), s.name(e, ".html"), o.Facts, e.Record, len(r.Answered(facts)), len(facts), len(r.Met()), len(r.Clauses), e.By}, saidText)
 }
 
-const saidText = `{{with .facts_of_the_house}}facts of the house: {{.}}
+const saidText = `{{with .institution_answers}}answers of the institution: {{.}}
 {{end}}{{.page}}
 {{.answered}} of {{.asked}} facts answered, {{.clauses_answered}} of {{.clauses}} clauses; SHA-256 of the record {{.record_sha256}}
 `

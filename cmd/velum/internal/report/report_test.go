@@ -340,7 +340,7 @@ func TestReportLights(t *testing.T) {
 		{"too few read", func(_ *commit.Manifest, in *Input) { in.Reading.Read = 597 }, amber, "Too few notes"},
 		{"a leak among many", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks, in.Reading.Read = 1, 946 }, amber, "Too few notes"},
 		{"a leak among more", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks, in.Reading.Read = 1, 947 }, green, ""},
-		{"leaks were found", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks = 4 }, red, "4 notes of the sample kept something"},
+		{"leaks were found", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks = 4 }, red, "4 notes of the sample still contained an identifier"},
 		{"an attack passed", func(_ *commit.Manifest, in *Input) { in.Attacks = attacked("passed") }, green, ""},
 		{"an attack failed", func(_ *commit.Manifest, in *Input) { in.Attacks = attacked("failed") }, red, "attack parrot found out"},
 		{"an attack without power", func(_ *commit.Manifest, in *Input) { in.Attacks = attacked("no power") }, amber, "attack parrot had no power"},
@@ -348,8 +348,8 @@ func TestReportLights(t *testing.T) {
 			in.Attacks = attacked("passed")
 			in.Attacks.Tried[0].Output = "another"
 		}, amber, "made on another output"},
-		{"not calibrated", func(_ *commit.Manifest, in *Input) { in.Model.Risk = nil }, amber, "never held against notes"},
-		{"calibrated for another confidence", func(_ *commit.Manifest, in *Input) { in.Model.Risk.Confidence = "line" }, amber, "never held against notes"},
+		{"not calibrated", func(_ *commit.Manifest, in *Input) { in.Model.Risk = nil }, amber, "It was never measured"},
+		{"calibrated for another confidence", func(_ *commit.Manifest, in *Input) { in.Model.Risk.Confidence = "line" }, amber, "It was never measured"},
 		{"scores of other notes", func(_ *commit.Manifest, in *Input) { in.Model.Measured, in.Reading = measured(), nil }, amber, "velum run --audit N"},
 		{"many expected", func(m *commit.Manifest, in *Input) {
 			in.Reading = nil
@@ -367,7 +367,7 @@ func TestReportLights(t *testing.T) {
 			in.Reading = nil
 			tally(m, "doubt/8", 0)
 			tally(m, "doubt/0", 1000)
-		}, red, "never as sure, or as unsure"},
+		}, red, "more or less sure of these notes than of all"},
 		{"few notes of another language", func(m *commit.Manifest, in *Input) {
 			m.Masked, m.Rows = 49, 49
 			tally(m, "foreign", 40)
@@ -456,18 +456,18 @@ func TestSentence(t *testing.T) {
 	}
 	in := &Input{Config: cfg, Model: tagger.Header{Risk: calibrated(), Measured: measured()}}
 	if got, want := plain(in), "Nobody has read a random sample of this output, so the light can be amber at best. 1 000 notes read: 1 000 masked, 0 in quarantine (0 %, up to 1 % allowed). "+
-		"By the confidences of this run some 1 [0–12] of 1 000 notes are expected to keep something (95 %; calibrated on 24 000 notes of 40 sources that the model had not seen). "+
-		"The notes are like hurried notes of primary care, with about one identifier each: such numbers were up to 7 times too high or too low before anyone had read. "+
-		"The first 100 notes of a sample, the least sure of all, narrow it. "+
-		"To show that at most 0.50 % do: 598 notes, if none of them keeps something; if as many do as expected, 1 000 (velum run --audit 0.5%)."; got != want {
+		"According to the model's confidences, about 1 [0–12] of 1 000 notes still contain an identifier (95 % interval; calibrated on 24 000 notes of 40 sources that the model was not trained on). "+
+		"The notes are like short notes of primary care, with about one identifier each. For such notes the estimate was up to 7 times too high or too low in our tests. "+
+		"Reading the first 100 notes of a sample, of which the model is least sure, makes it more exact. "+
+		"To prove that at most 0.50 % of the notes do, people have to read 598 notes if they find no identifier, and 1 000 if they find as many as estimated (velum run --audit 0.5%)."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	in.Reading = readOf(m, 598, 0)
-	if got, want := plain(in), "598 notes of a random sample of this output were read, and 0 kept something: with 95 % confidence at most 0.50 % of all do."; !strings.HasPrefix(got, want) {
+	if got, want := plain(in), "598 notes of a random sample of this output were read, and 0 still contained an identifier. With 95 % confidence, at most 0.50 % of all notes do."; !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	in.Model.Risk, in.Reading = nil, nil
-	if got := plain(in); !strings.HasPrefix(got, "Nobody") || !strings.HasSuffix(got, "How many keep something is not known: between none and all.") {
+	if got := plain(in); !strings.HasPrefix(got, "Nobody") || !strings.HasSuffix(got, "It is not known how many notes still contain an identifier: this model has no calibration.") {
 		t.Errorf("not calibrated: %s", got)
 	}
 	for lang, want := range map[string]string{"es": "Nadie ha leído", "ca": "Ningú no ha llegit"} {
