@@ -16,7 +16,7 @@ import (
 
 func init() {
 	cobra.AddTemplateFuncs(map[string]any{
-		"prose": console.Prose, "hang": console.Wrap,
+		"prose": console.Markdown, "hang": console.Wrap,
 		"flags":  func(f *pflag.FlagSet) string { return strings.TrimRight(f.FlagUsagesWrapped(console.Width), "\n") },
 		"topics": func() string { return strings.Join(topicNames(), ", ") },
 	})

@@ -66,7 +66,7 @@ func TestWrapFrom(t *testing.T) {
 
 func TestProseKeepsTables(t *testing.T) {
 	const want = "one two\n\n  x=1   a table\n  y=2   of two lines\n\nthree"
-	if got := console.Prose("one\ntwo\n\n  x=1   a table\n  y=2   of two lines\n\nthree\n"); got != want {
+	if got := console.Markdown("one\ntwo\n\n  x=1   a table\n  y=2   of two lines\n\nthree"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -10,28 +10,6 @@ import (
 // Width is the width of all help texts in columns: the default width of a terminal.
 const Width = 80
 
-// Prose wraps paragraphs. Lines that begin with a blank, such as tables, stay
-// as they are.
-func Prose(text string) string {
-	var out, paragraph []string
-	end := func() {
-		if len(paragraph) > 0 {
-			out, paragraph = append(out, Wrap(0, strings.Join(paragraph, " "))), nil
-		}
-	}
-	for line := range strings.Lines(strings.TrimRight(text, "\n ")) {
-		line = strings.TrimRight(line, "\n")
-		if line != "" && line[0] != ' ' && line[0] != '\t' {
-			paragraph = append(paragraph, line)
-			continue
-		}
-		end()
-		out = append(out, line)
-	}
-	end()
-	return strings.Join(out, "\n")
-}
-
 // Wrap wraps text of which the first line begins at column indent, and indents
 // the lines that follow as far.
 func Wrap(indent int, text string) string {
@@ -58,7 +36,7 @@ func Wrap(indent int, text string) string {
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 
 // Markdown formats Markdown for a terminal: it wraps paragraphs and tables, and indents fenced blocks by two columns
-// without wrapping them.
+// without wrapping them. Lines that begin with a blank outside of a paragraph stay as they are.
 func Markdown(markdown string) string {
 	var out, paragraph []string
 	end := func() {
@@ -84,9 +62,9 @@ func Markdown(markdown string) string {
 			if !strings.HasPrefix(line, "|--") { // the line under the names of columns
 				rows = append(rows, strings.Split(link.ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(line, "| "), "|"), "$1"), " |"))
 			}
-		case line == "":
+		case line == "", line[0] == ' ' && paragraph == nil:
 			end()
-			out = append(out, "")
+			out = append(out, line)
 		case strings.HasPrefix(line, "#"):
 			end()
 			out = append(out, strings.ToUpper(strings.TrimLeft(line, "# ")))

@@ -31,10 +31,10 @@ func TestWrap(t *testing.T) {
 func TestProse(t *testing.T) {
 	long := strings.Repeat("palabra ", 12)
 	for text, want := range map[string]string{
-		"a\nb\n\nc\n": "a b\n\nc", "a\n  x  y\nb": "a\n  x  y\nb", "a\n\tx": "a\n\tx", "": "",
+		"a\nb\n\nc": "a b\n\nc", "a\n\n  x  y\nb": "a\n\n  x  y\nb", "": "",
 		long: strings.TrimSpace(long[:10*8]) + "\n" + strings.TrimSpace(long[10*8:]),
 	} {
-		if got := Prose(text); got != want {
+		if got := Markdown(text); got != want {
 			t.Errorf("%q:\n%q, want\n%q", text, got, want)
 		}
 	}

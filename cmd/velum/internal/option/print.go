@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 )
 
 // Print writes the configuration as YAML that velum can read back, with the origin of each value; with reasons, also
@@ -33,9 +35,8 @@ func (c *Config) Print(w io.Writer, reasons bool) error {
 		}
 		open = open[:len(sections)]
 		if reasons {
-			for _, line := range wrap(o.why, 96) {
-				fmt.Fprintf(&b, "%s# %s\n", indent(len(sections)), line)
-			}
+			margin := indent(len(sections)) + "# "
+			b.WriteString(margin + strings.ReplaceAll(console.Wrap(0, o.why), "\n", "\n"+margin) + "\n")
 		}
 		fmt.Fprintf(&b, "%-40s # %v\n", indent(len(sections))+name+": "+o.text(), c.origins[o.key])
 	}
@@ -44,19 +45,6 @@ func (c *Config) Print(w io.Writer, reasons bool) error {
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
-
-// wrap breaks a sentence into lines of at most width bytes.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return append(lines, line)
-}
 
 // PrintJSON writes the configuration as JSON.
 func (c *Config) PrintJSON(w io.Writer) error {

@@ -30,6 +30,14 @@ func (l Language) Text(key string, args ...any) string {
 	return fmt.Sprintf(row[l], args...)
 }
 
+// known returns the text for key; "" if there is none.
+func (l Language) known(key string) string {
+	if !Known(key) {
+		return ""
+	}
+	return l.Text(key)
+}
+
 // Known reports whether there is a text for key.
 func Known(key string) bool {
 	_, ok := words()[key]

@@ -31,10 +31,8 @@ func (r *Report) page(about *About) ([]byte, error) {
 	}
 	view := reportView{
 		Headline: head, Rest: rest,
-		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Trend: r.trendRows(), Parts: r.riskTables(),
-		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
-		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
-		Groups:    r.Anonymity.GroupRows(),
+		Report: r, Data: r, About: about, Histogram: r.Histogram(), Trend: r.trendRows(), Parts: r.riskTables(),
+		Groups: r.Anonymity.GroupRows(),
 	}
 	if r.Uses != nil {
 		view.Rules, view.Lists = used(r.Uses.Rules), used(r.listRows())
@@ -100,10 +98,7 @@ type reportView struct {
 	Rest      string  // the others
 	Data      *Report // goes into the page as JSON
 	About     *About  // nil on the pages of the manifest
-	Bars      []spanBar
 	Histogram Histogram
-	Reasons   []barRow
-	Languages []barRow
 	Trend     []trendRow
 	Parts     []riskTable
 	Groups    []groupRow
@@ -115,69 +110,8 @@ type reportView struct {
 // Show reports whether there are counts to show. Only a first run that was stopped has none.
 func (v *reportView) Show() bool { return v.Schema != "" }
 
-// BarWidth is the width of the drawing of a bar, in its own units.
-const BarWidth = 400
-
-// spanBar is a category: its bar has a piece for every source.
-type spanBar struct {
-	Category string
-	Count    int64
-	Share    float64 // of all spans
-	Pieces   []barPiece
-}
-
-type barPiece struct {
-	Source   string
-	Count    int64
-	X, Width float64
-}
-
-func (r *Report) spanBars() []spanBar {
-	var bars []spanBar
-	for _, c := range r.Spans.Categories {
-		most := r.Spans.Categories[0].Count // the largest comes first
-		bar := spanBar{Category: c.Category, Count: c.Count, Share: float64(c.Count) / float64(max(r.Spans.Total, 1))}
-		x := 0.0
-		if len(c.BySource) == 0 {
-			bar.Pieces = []barPiece{{"", c.Count, 0, Tenths(BarWidth * float64(c.Count) / float64(most))}}
-		}
-		for k, n := range c.BySource {
-			if n == 0 {
-				continue
-			}
-			width := Tenths(BarWidth * float64(n) / float64(most))
-			bar.Pieces = append(bar.Pieces, barPiece{r.Spans.Sources[k], n, Tenths(x), width})
-			x += width
-		}
-		bars = append(bars, bar)
-	}
-	return bars
-}
-
 // Tenths rounds to one decimal, so that pages are small and the same on every machine.
 func Tenths(x float64) float64 { return float64(int(x*10+0.5)) / 10 }
-
-// barRow is a name with a count and a bar.
-type barRow struct {
-	Name, Meaning string
-	Count         int64
-	Share         float64 // of all
-	Width         float64
-}
-
-func barRows(counts []named, all int64, meaning string, l page.Language) (rows []barRow) {
-	for _, c := range counts {
-		row := barRow{
-			Name: c.Name, Count: c.Count, Share: float64(c.Count) / float64(max(all, 1)),
-			Width: Tenths(BarWidth * float64(c.Count) / float64(max(counts[0].Count, 1))),
-		}
-		if page.Known(meaning + c.Name) {
-			row.Meaning = l.Text(meaning + c.Name)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 // Histogram is the drawing of the confidences. Horizontal positions are percentages of its width and heights are
 // pixels, so that text has the same size on every screen.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"math"
 	"path"
@@ -593,26 +594,17 @@ func (r *Report) Write(f *commit.Final) error {
 }
 
 func (r *Report) write(f *commit.Final) error {
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
+	data, err1 := json.MarshalIndent(r, "", " ")
+	html, err2 := r.html()
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		path string
-		make func() ([]byte, error)
-	}{
-		{"report.json", func() ([]byte, error) { return append(data, '\n'), nil }},
-		{"report.html", r.html},
-	} {
-		content, err := file.make()
-		if err != nil {
-			return err
+	for i, content := range [][]byte{append(data, '\n'), html} {
+		part, err := f.Create("report", []string{"report.json", "report.html"}[i], r.Private)
+		if err == nil {
+			_, err = part.Write(content)
 		}
-		part, err := f.Create("report", file.path, r.Private)
 		if err != nil {
-			return err
-		}
-		if _, err := part.Write(content); err != nil {
 			return err
 		}
 	}
