@@ -274,7 +274,11 @@ func diskMix(f *commit.Final) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range append(f.Staged("staged"), f.Passed(passing)) {
+	staged, err := f.Staged("staged")
+	if err != nil {
+		return err
+	}
+	for _, s := range append(staged, f.Passed(passing)) {
 		if s.Kind == "passing" {
 			if err := f.Settle(passing); err != nil {
 				return err

@@ -116,12 +116,14 @@ type Staged struct {
 	Open func() (durable.File, error)
 }
 
-// Staged returns the private parts of a kind: those of units, and those that the last step has kept or settled.
-func (f *Final) Staged(kind string) (all []Staged) {
+// Staged returns the private parts of a kind: those of units, whose bytes it checks, and those that the last step has kept
+// or settled. The error is a *durable.IntegrityError if a part is missing or changed.
+func (f *Final) Staged(kind string) (all []Staged, err error) {
 	add := func(parts []PartRecord) {
 		for _, p := range parts {
-			if p.Kind == kind && p.Private {
+			if p.Kind == kind && p.Private && err == nil {
 				all = append(all, Staged{p, func() (durable.File, error) { return f.Open(p) }})
+				err = f.Intact(p)
 			}
 		}
 	}
@@ -134,7 +136,20 @@ func (f *Final) Staged(kind string) (all []Staged) {
 			all = append(all, f.Passed(p))
 		}
 	}
-	return all
+	return all, err
+}
+
+// Intact checks the bytes of a part that a unit has written. The error is a *durable.IntegrityError if it is missing or changed.
+func (f *Final) Intact(p PartRecord) error {
+	state, err := partState(f.out.FS, f.out.root(p.Private), p)
+	if state != "" {
+		err = changed(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)))
+	}
+	return err
+}
+
+func changed(name string) error {
+	return &durable.IntegrityError{Path: name, Cause: "is missing or changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
 }
 
 // Passed is a part of the last step that is settled and has no name yet.
@@ -157,7 +172,7 @@ func (f *Final) Read(p PartRecord) ([]byte, error) {
 		return nil, err
 	}
 	if err != nil || digest(data) != p.SHA256 {
-		return nil, &durable.IntegrityError{Path: name, Cause: "is missing or changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
+		return nil, changed(name)
 	}
 	return data, nil
 }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
@@ -53,7 +54,8 @@ type place struct {
 	at     int
 }
 
-// sort puts the notes into the order of their numbers: AES of the row in the file, of which 63 bits are taken.
+// sort puts the notes into the order of their numbers, and of their ids where these are one: AES of the row in the file, of which
+// 63 bits are taken.
 func (m *mixed) sort() {
 	m.order = make([]place, m.all.Len())
 	var x [aes.BlockSize]byte
@@ -63,7 +65,9 @@ func (m *mixed) sort() {
 		m.block.Encrypt(x[:], x[:])
 		m.order[i] = place{int64(binary.LittleEndian.Uint64(x[:]) >> 1), i}
 	}
-	slices.SortFunc(m.order, func(a, b place) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(m.order, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), bytes.Compare(m.all.ID.At(a.at), m.all.ID.At(b.at)))
+	})
 }
 
 // Next implements pipeline.Source.

@@ -1,13 +1,17 @@
 package rewrite
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/write/table"
@@ -27,35 +31,40 @@ const mixedPart = "mixed"
 // mostMerged is how many parts are merged at once; of more, the merged ones are merged.
 const mostMerged = 64
 
+// mostWorkers are as many as merge side by side: each holds that much.
+const mostWorkers = 8
+
 // mixedRows is how many rows a public part has at the most, give or take chance. Tests lower it.
 var mixedRows = int64(1 << 18)
 
-// Mix makes the public parts of a kind out of the staged ones. Parts of other columns, or of other metadata, stay apart, as the
-// rows of an earlier run with other options may: it returns how many groups there are. The error is a *durable.IntegrityError
-// if a staged part is not what was written.
-func Mix(f *commit.Final, kind, staged string, rowGroup int) (groups int, err error) {
+// Mix makes the public parts of a kind out of the staged ones, which workers do range by range. Parts of other columns, or of other
+// metadata, stay apart, as the rows of an earlier run with other options may: it returns how many groups there are. The error is a
+// *durable.IntegrityError if a staged part is not what was written.
+func Mix(ctx context.Context, f *commit.Final, kind, staged string, rowGroup, workers int) (groups int, err error) {
 	shift := uint(63)
 	for rows := f.Manifest.Masked; rows > mixedRows; rows = (rows + 1) / 2 {
 		shift--
 	}
+	all, err := f.Staged(staged)
 	by, layouts := map[string][]commit.Staged{}, []string(nil)
-	for _, s := range f.Staged(staged) {
-		layout, err := layoutOf(s)
+	for _, s := range all {
 		if err != nil {
-			return 0, err
+			break
 		}
-		if by[layout] == nil {
+		var layout string
+		if layout, err = layoutOf(s); by[layout] == nil {
 			layouts = append(layouts, layout)
 		}
 		by[layout] = append(by[layout], s)
 	}
 	for g, layout := range layouts {
 		m := mixing{f: f, kind: kind, rowGroup: rowGroup, shift: shift, first: int64(g) << (63 - shift)}
-		if err := m.mix(by[layout]); err != nil {
-			return 0, fmt.Errorf("%s: %w", kind, err)
-		}
+		err = errors.Join(err, m.mix(ctx, by[layout], min(workers, mostWorkers)))
 	}
-	return len(layouts), nil
+	if err != nil {
+		err = fmt.Errorf("%s: %w", kind, err)
+	}
+	return len(layouts), err
 }
 
 // layoutOf says what columns and metadata a part has.
@@ -66,86 +75,94 @@ func layoutOf(s commit.Staged) (string, error) {
 	}
 	m := r.footer.Metadata()
 	layout, err := thrift.Marshal(new(thrift.CompactProtocol), format.FileMetaData{Schema: m.Schema, KeyValueMetadata: m.KeyValueMetadata})
+	if r.called < 0 {
+		err = r.changed()
+	}
 	return string(layout), errors.Join(err, r.file.Close())
 }
 
-// mixing makes the parts of one kind and layout.
+// mixing makes parts of one kind and layout.
 type mixing struct {
 	f        *commit.Final
 	kind     string
 	rowGroup int
-	shift    uint  // a number without so many bits is that of its part
-	first    int64 // number of the first part
+	shift    uint   // a number without so many bits is that of its part
+	first    int64  // number of the first part
+	passing  string // name of the only part, if it is to be merged again
 
-	like *reader     // a part of the layout
-	to   *table.Part // nil: none is begun
-	at   int64       // its number
+	to *table.Part // nil: none is begun
+	at int64       // its number
 }
 
 // mix merges parts until so few are left that the public parts can be made of them.
-func (m *mixing) mix(from []commit.Staged) error {
-	var passing []*commit.Part
-	for len(from) > mostMerged {
-		var merged []commit.Staged
-		for some := range slices.Chunk(from, mostMerged) {
-			file, err := m.f.Create("passing", fmt.Sprintf("passing/%d-%d-%d.parquet", m.first, len(from), len(merged)), true)
-			if err != nil {
-				return err
-			}
-			passing = append(passing, file)
-			err = m.merge(some, func(int64) (err error) {
-				if m.to == nil {
-					m.to, err = m.like.again(file, table.StagedRows)
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			merged = append(merged, m.f.Passed(file))
+func (m *mixing) mix(ctx context.Context, from []commit.Staged, workers int) (err error) {
+	var passed []*commit.Part
+	for done := false; err == nil && !done; {
+		some, level, parts := slices.Collect(slices.Chunk(from, mostMerged)), len(from), 1<<(63-m.shift)
+		tasks := len(some)
+		if done = tasks == 1; done {
+			tasks = min(parts, workers)
 		}
-		from = merged
+		from = nil
+		err = pipeline.Each(ctx, tasks, workers, func() func(int) (*commit.Part, error) {
+			return func(k int) (*commit.Part, error) {
+				one := *m
+				if done {
+					return one.merge(some[0], int64(k*parts/tasks)<<m.shift, int64((k+1)*parts/tasks)<<m.shift-1)
+				}
+				one.kind, one.rowGroup, one.shift = "passing", table.StagedRows, 63
+				one.passing = fmt.Sprintf("passing/%s-%d-%d-%d.parquet", m.kind, m.first, level, k)
+				return one.merge(some[k], 0, math.MaxInt64)
+			}
+		}, func(_ int, file *commit.Part) error {
+			if !done {
+				passed, from = append(passed, file), append(from, m.f.Passed(file))
+			}
+			return nil
+		})
 	}
-	err := m.merge(from, m.cut)
-	for _, file := range passing {
+	for _, file := range passed {
 		err = errors.Join(err, m.f.Drop(file))
 	}
 	return err
 }
 
-// cut begins a public part where a number is the first of its range.
-func (m *mixing) cut(number int64) error {
-	at := m.first + number>>m.shift
+// cut begins a part where a number is the first of its range.
+func (m *mixing) cut(like *reader) error {
+	at := m.first + like.number>>m.shift
 	if m.to != nil && at == m.at {
 		return nil
 	}
-	if err := m.end(); err != nil {
+	_, err := m.end()
+	if err != nil {
 		return err
 	}
-	file, err := m.f.Create(m.kind, fmt.Sprintf("%s/part-%05d-%s.parquet", m.kind, at, commit.DigestHere), false)
+	name := cmp.Or(m.passing, fmt.Sprintf("%s/part-%05d-%s.parquet", m.kind, at, commit.DigestHere))
+	file, err := m.f.Create(m.kind, name, m.passing != "")
 	if err != nil {
 		return err
 	}
 	m.at = at
-	m.to, err = m.like.again(file, m.rowGroup, column.Part(mixedPart)...)
+	m.to, err = like.again(file, m.rowGroup, column.Part(mixedPart)...)
 	return err
 }
 
 // end ends the part at hand.
-func (m *mixing) end() error {
-	if m.to == nil {
-		return nil
-	}
+func (m *mixing) end() (*commit.Part, error) {
 	to := m.to
-	m.to = nil
-	if err := to.End(); err != nil {
-		return err
+	if m.to = nil; to == nil {
+		return nil, nil
 	}
-	return m.f.Settle(to.File)
+	err := to.End()
+	if err == nil {
+		err = m.f.Settle(to.File)
+	}
+	return to.File, err
 }
 
-// merge writes the rows of some parts in the order of their numbers; turn is told the number of each before it is written.
-func (m *mixing) merge(from []commit.Staged, turn func(number int64) error) (err error) {
+// merge writes the rows of some parts that are called from first to last, in the order of their numbers, and returns the last part
+// that it made. Two notes of one number, as there may be once in a hundred archives of 400 million, are in the order of their ids.
+func (m *mixing) merge(from []commit.Staged, first, last int64) (made *commit.Part, err error) {
 	var open []*reader
 	defer func() {
 		for _, r := range open {
@@ -155,38 +172,28 @@ func (m *mixing) merge(from []commit.Staged, turn func(number int64) error) (err
 	for _, s := range from {
 		r, err := openPart(s)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		open = append(open, r)
-		if m.like = r; r.called < 0 {
-			return r.changed()
-		}
-		if err := r.next(nil); err != nil {
-			return err
+		if err := r.seek(first); err != nil {
+			return nil, err
 		}
 	}
-	var last *reader
-	for number := int64(-1); ; {
+	for {
 		var least *reader
 		for _, r := range open {
-			if r.row != nil && (least == nil || r.number < least.number) {
+			if r.row != nil && r.number <= last && (least == nil || r.before(least)) {
 				least = r
 			}
 		}
-		switch {
-		case least == nil:
+		if least == nil {
 			return m.end()
-		case least.number < number:
-			return least.changed()
-		case least.number == number && least != last:
-			return errors.New("the key calls two notes by one number, as it may once in a hundred archives of 400 million notes: take another one (key.file)")
 		}
-		last, number = least, least.number
-		if err := turn(number); err != nil {
-			return err
+		if err := m.cut(least); err != nil {
+			return nil, err
 		}
 		if err := errors.Join(m.to.Take(least.row), least.next(m.to)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

@@ -9,9 +9,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -24,13 +28,16 @@ import (
 	"github.com/velum-health/velum/stages/write/unit"
 )
 
-// numberOf is what stands for the key: it calls row 7 of every file that is called "twin" by the same number.
+// numberOf is what stands for the key. In files that are called "twin" it knows eight numbers.
 func numberOf(file string, row int64) int64 {
-	if file == "twin a" || file == "twin b" {
-		file = "twin"
+	number := int64(xxh3.HashString(fmt.Sprint(file, " ", row)) >> 1)
+	if strings.HasPrefix(file, "twin") {
+		number &= 7 << 60
 	}
-	return int64(xxh3.HashString(fmt.Sprint(file, " ", row)) >> 1)
+	return number
 }
+
+var mixWorkers = 2
 
 var mixedPerson, _ = pipeline.ParseCategory("PERSON")
 
@@ -47,7 +54,9 @@ func newMixedSource(file string, rows int64, pass []pipeline.Column) *mixedSourc
 	for row := range rows {
 		s.rows = append(s.rows, row)
 	}
-	slices.SortFunc(s.rows, func(a, b int64) int { return cmp.Compare(numberOf(file, a), numberOf(file, b)) })
+	slices.SortFunc(s.rows, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(numberOf(file, a), numberOf(file, b)), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
 	return s
 }
 
@@ -68,7 +77,7 @@ func (s *mixedSource) Next(b *pipeline.Batch) error {
 		b.Tokens.End()
 		b.Spans.Append(pipeline.Span{Start: 0, End: 2, Category: mixedPerson}, pipeline.Span{Start: 2, End: 4, Category: mixedPerson})
 		b.Places.Append(pipeline.Span{Start: 0, End: 2, Category: mixedPerson}, pipeline.Span{Start: 2, End: 4, Category: mixedPerson})
-		b.Masked.Append(fmt.Appendf(nil, "text %d of %s", row, s.file))
+		b.Masked.Append(fmt.Appendf(nil, "text %d of %s: %x %x", row, s.file, xxh3.Hash([]byte(fmt.Sprint(row))), xxh3.Hash([]byte(s.file))))
 		b.Reason = append(b.Reason, pipeline.Sound)
 		for k := range b.Extra {
 			b.Extra[k].Fixed, b.Extra[k].Valid = append(b.Extra[k].Fixed, uint64(row)), append(b.Extra[k].Valid, row%3 > 0)
@@ -82,7 +91,7 @@ func (s *mixedSource) Next(b *pipeline.Batch) error {
 }
 
 // mixedRun masks files of so many rows each into dir and mixes them. columns are those that go along with a file.
-func mixedRun(t *testing.T, dir string, files map[string]int64, order []string, atOnce int, columns func(file string) []pipeline.Column) (*commit.Manifest, int, error) {
+func mixedRun(t testing.TB, dir string, files map[string]int64, order []string, atOnce int, columns func(file string) []pipeline.Column) (*commit.Manifest, int, error) {
 	t.Helper()
 	plan, groups := &commit.Plan{}, 0
 	for _, file := range order {
@@ -92,13 +101,15 @@ func mixedRun(t *testing.T, dir string, files map[string]int64, order []string, 
 		file := strings.TrimSuffix(u.Input, ".parquet")
 		sink, err := unit.New(parts, unit.Options{Model: "none", Part: "mark of " + file, Pass: columns(file), Mixed: true})
 		return commit.Line{Source: newMixedSource(file, u.Rows, columns(file)), Sink: sink}, err
-	}, commit.UnitOptions{AtOnce: atOnce, Grow: true, ByLength: true, Verify: table.Verify, Finish: func(_ context.Context, f *commit.Final) (err error) {
-		for _, kind := range []string{"masked", "spans"} {
-			if groups, err = rewrite.Mix(f, kind, kind, 0); err != nil {
-				return err
+	}, commit.UnitOptions{AtOnce: atOnce, Grow: true, ByLength: true, Verify: table.Verify, Finish: func(ctx context.Context, f *commit.Final) (err error) {
+		return measured(func() error {
+			for _, kind := range []string{"masked", "spans"} {
+				if groups, err = rewrite.Mix(ctx, f, kind, kind, 0, mixWorkers); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	}})
 	if err != nil {
 		return nil, 0, err
@@ -133,7 +144,7 @@ func publicRows(t *testing.T, dir string, m *commit.Manifest, kind string, do fu
 // TestMix: every row that is masked comes out once, in the order of the numbers over all files, whatever the order and number of
 // the units that were done side by side, also where there are more units than are merged at once. A part tells no file.
 func TestMix(t *testing.T) {
-	defer rewrite.SetMixedRows(1000)()
+	defer rerewrite.SetMixedRows(1000)()
 	files, order := map[string]int64{"January": 1200, "February": 1200, "March": 1200}, []string{"January", "February", "March"}
 	for k := range 70 {
 		name := fmt.Sprint("small ", k)
@@ -188,6 +199,8 @@ func TestMix(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "out")
 	slices.Reverse(order)
+	defer func() { mixWorkers = 2 }()
+	mixWorkers = 5
 	again, _, err := mixedRun(t, other, files, order, 3, visits)
 	if err != nil || !slices.Equal(m.Files, again.Files) {
 		t.Errorf("in another order: %v", err)
@@ -223,11 +236,43 @@ func TestMixApart(t *testing.T) {
 	}
 }
 
-// TestMixChanged: a staged part that is not as it was written is never made public, and two notes of one number are not mixed up.
-func TestMixChanged(t *testing.T) {
-	if _, _, err := mixedRun(t, filepath.Join(t.TempDir(), "out"), map[string]int64{"twin a": 8, "twin b": 8}, []string{"twin a", "twin b"}, 1, visits); err == nil || !strings.Contains(err.Error(), "two notes by one number") {
-		t.Errorf("twins: %v", err)
+// TestMixTwins: where the key calls many notes by one number, none is lost, and the spans of each stay together, whatever the order
+// of the units.
+func TestMixTwins(t *testing.T) {
+	defer rewrite.SetMixedRows(40)()
+	files, order := map[string]int64{}, []string(nil)
+	for k := range 70 {
+		order = append(order, fmt.Sprint("twin ", k))
+		files[order[k]] = 7
 	}
+	dir := filepath.Join(t.TempDir(), "out")
+	m, _, err := mixedRun(t, dir, files, order, 1, visits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, times := range map[string]int{"masked": 1, "spans": 2} {
+		seen, last := map[string]int{}, ""
+		publicRows(t, dir, m, kind, func(_ string, row []tagged.PartValue) {
+			key := fmt.Sprintf("%016x %s", row[1].Bits, row[0].Bytes)
+			if key < last {
+				t.Fatalf("%s: %s behind %s", kind, key, last)
+			}
+			last = key
+			seen[key]++
+		})
+		if len(seen) != 70*6 || slices.ContainsFunc(slices.Collect(maps.Values(seen)), func(n int) bool { return n != times }) {
+			t.Errorf("%s: %d notes", kind, len(seen))
+		}
+	}
+	slices.Reverse(order)
+	again, _, err := mixedRun(t, filepath.Join(t.TempDir(), "out"), files, order, 3, visits)
+	if err != nil || !slices.Equal(m.Files, again.Files) {
+		t.Errorf("in another order: %v", err)
+	}
+}
+
+// TestMixChanged: a staged part that is not as it was written is never made public.
+func TestMixChanged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	m, _, err := mixedRun(t, dir, map[string]int64{"a": 300}, []string{"a"}, 1, visits)
 	if err != nil {
@@ -242,22 +287,12 @@ func TestMixChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried := 0
-	for at := 4; at < len(data)-200; at += 97 {
+	for at := 4; at < len(data); at += 397 {
 		data[at] ^= 0x10
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		grown, _, err := mixedRun(t, dir, map[string]int64{"b": 40}, []string{"b"}, 1, visits)
-		if err == nil { // the byte says nothing of a row
-			rows := map[string]int{}
-			publicRows(t, dir, grown, "masked", func(_ string, row []tagged.PartValue) { rows[string(row[0].Bytes)]++ })
-			if tried < 20 || len(rows) != 270+36 {
-				t.Errorf("after %d bytes: %d notes", tried, len(rows))
-			}
-			return
-		}
-		tried++
+		_, _, err := mixedRun(t, dir, map[string]int64{"b": 40}, []string{"b"}, 1, visits)
 		if _, changed := errors.AsType[*durable.IntegrityError](err); !changed {
 			t.Fatalf("byte %d is another: %v", at, err)
 		}
@@ -266,4 +301,52 @@ func TestMixChanged(t *testing.T) {
 		}
 		data[at] ^= 0x10
 	}
+}
+
+// BenchmarkMix is the last step of VELUM_UNITS units of VELUM_ROWS rows (10 of 100,000 without them): processor time and the most memory.
+func BenchmarkMix(b *testing.B) {
+	size := func(name string, otherwise int64) int64 {
+		if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+			return n
+		}
+		return otherwise
+	}
+	units, rows := size("VELUM_UNITS", 10), size("VELUM_ROWS", 100_000)
+	files, order := map[string]int64{}, []string(nil)
+	for k := range units {
+		order = append(order, fmt.Sprint("file ", k))
+		files[order[k]] = rows
+	}
+	for b.Loop() {
+		if _, _, err := mixedRun(b, filepath.Join(b.TempDir(), "out"), files, order, 1, visits); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(mixTook.Nanoseconds())/float64(units*rows), "ns/row")
+		b.ReportMetric(mixMost, "MiB")
+	}
+}
+
+var (
+	mixTook time.Duration // processor time of the last mixing
+	mixMost float64       // MiB of memory that it took at the most
+)
+
+// measured runs a last step and sets mixTook and mixMost.
+func measured(do func() error) error {
+	used := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins anew
+	began := used()
+	err := do()
+	mixTook = used() - began
+	status, _ := os.ReadFile("/proc/self/status")
+	if _, peak, there := strings.Cut(string(status), "VmHWM:"); there {
+		_, _ = fmt.Sscan(peak, &mixMost)
+		mixMost /= 1024
+	}
+	return err
 }

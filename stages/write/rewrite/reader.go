@@ -1,12 +1,12 @@
 // Package rewrite writes parts of units again: Rest without the rows of removed files, Mix with the rows of all units in the
-// order of their numbers. Each part is held against its digest while it is read.
+// order of their numbers. That the bytes of a part are those that were written is checked before.
 package rewrite
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"errors"
 	"io"
+	"sort"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/stages/write/table"
 )
 
-// reader reads the rows of a part of ours one by one, and makes sure that they are what was written.
+// reader reads the rows of a part of ours one by one. That its bytes are those that were written is checked before.
 type reader struct {
 	of     commit.Staged
 	file   durable.File
@@ -26,8 +26,6 @@ type reader struct {
 	rows   parquet.Rows       // of the one at hand
 	some   []parquet.Row      // of these
 	at, n  int                // the next of them, and how many they are
-	seen   int64
-	digest []table.Digest
 
 	row    parquet.Row // the one at hand; nil: there are no more
 	number int64       // by which the key calls it
@@ -45,8 +43,6 @@ func openPart(s commit.Staged) (*reader, error) {
 	}
 	r.groups = r.footer.RowGroups()
 	for i, path := range r.footer.Schema().Columns() {
-		leaf, _ := r.footer.Schema().Lookup(path...)
-		r.digest = append(r.digest, table.NewDigest(leaf.MaxDefinitionLevel > 0))
 		if len(path) == 1 && path[0] == pipeline.RowColumn {
 			r.called = i
 		}
@@ -75,9 +71,34 @@ func (r *reader) again(file *commit.Part, rowGroup int, others ...column.Column)
 	return &table.Part{Table: table.New(file, columns, rowGroup, metadata...), File: file}, nil
 }
 
-// changed says that the part is not what was written.
+// changed says that the part is none of ours.
 func (r *reader) changed() error {
-	return &durable.IntegrityError{Path: r.of.Path, Cause: "is changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
+	return &durable.IntegrityError{Path: r.of.Path, Cause: "does not read as it was written; run.recheck=0d does again what is given, and names the input of what is not"}
+}
+
+// seek goes to the first row that is called by at least that number, in a part in the order of numbers.
+func (r *reader) seek(number int64) (err error) {
+	at := sort.Search(len(r.groups), func(g int) bool {
+		var first [1]parquet.Value
+		pages := r.groups[g].ColumnChunks()[r.called].Pages()
+		page, bad := pages.ReadPage()
+		if bad == nil {
+			_, _ = page.Values().ReadValues(first[:])
+			parquet.Release(page)
+		}
+		err = errors.Join(err, bad, pages.Close())
+		return first[0].Int64() >= number
+	})
+	if err != nil {
+		return r.changed()
+	}
+	r.groups = r.groups[max(at-1, 0):]
+	for err == nil {
+		if err = r.next(nil); r.row == nil || r.number >= number {
+			break
+		}
+	}
+	return err
 }
 
 // next goes to the next row. Values of the last ones are good until then, and some of them may wait in to.
@@ -91,7 +112,7 @@ func (r *reader) next(to *table.Part) error {
 		if r.rows == nil {
 			if len(r.groups) == 0 {
 				r.row = nil
-				return r.end()
+				return nil
 			}
 			r.rows, r.groups = r.groups[0].Rows(), r.groups[1:]
 		}
@@ -103,30 +124,19 @@ func (r *reader) next(to *table.Part) error {
 		if err != nil {
 			return r.changed()
 		}
-		for i := range r.digest {
-			r.digest[i].Flush()
-		}
 	}
 	r.row = r.some[r.at]
 	r.at++
-	r.seen++
-	for i, v := range r.row {
+	for _, v := range r.row {
 		if v.Column() == r.called {
 			r.number = v.Int64()
+			break
 		}
-		r.digest[v.Column()].Values(r.row[i : i+1])
 	}
 	return nil
 }
 
-// end makes sure that what was read is what was written.
-func (r *reader) end() error {
-	h := sha256.New()
-	for i, path := range r.footer.Schema().Columns() {
-		r.digest[i].Sum(h, path[0])
-	}
-	if r.seen != r.of.Rows || hex.EncodeToString(h.Sum(nil)[:16]) != r.of.Digest {
-		return r.changed()
-	}
-	return nil
+// before tells whether the row at hand comes before that of another part. Every part of mixed rows begins with their ids.
+func (r *reader) before(o *reader) bool {
+	return r.number < o.number || r.number == o.number && bytes.Compare(r.row[0].ByteArray(), o.row[0].ByteArray()) < 0
 }

@@ -144,7 +144,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		}
 	}
 	for _, k := range [][2]string{{"masked", "masked"}, {"spans", "spans"}, {"quasi", anonymize.Staged}} {
-		groups, err := rewrite.Mix(f, k[0], k[1], l.config.Write.RowGroupRows)
+		groups, err := rewrite.Mix(ctx, f, k[0], k[1], l.config.Write.RowGroupRows, l.config.Workers())
 		if err != nil {
 			return err
 		}
