@@ -141,9 +141,10 @@ func (f *Final) Staged(kind string) (all []Staged, err error) {
 
 // Intact checks the bytes of a part that a unit has written. The error is a *durable.IntegrityError if it is missing or changed.
 func (f *Final) Intact(p PartRecord) error {
-	state, err := partState(f.out.FS, f.out.root(p.Private), p)
+	out := f.parts.run.out
+	state, err := partState(f.parts.run.fs, out.root(p.Private), p, false)
 	if state != "" {
-		err = changed(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)))
+		err = changed(out.file(p))
 	}
 	return err
 }

@@ -13,14 +13,14 @@
 //
 // Memory: at most two million combinations of values with their counts. If there are more, the column with the most
 // values is generalized at once, so an archive of unique values costs no more than any other. The people of a group are
-// counted by hashes, whose number is limited, too (see Groups).
+// counted by hashes, whose number is limited, too (see groups).
 package anonymity
 
 import (
 	"encoding/binary"
+	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 )
@@ -39,6 +39,36 @@ type Column struct {
 	Hierarchy *Hierarchy
 }
 
+// Rows holds the values that some notes have in the columns: each value once, and for each note the numbers of its values.
+type Rows struct {
+	Of     []uint32 // numbers of values, note by note
+	values [][]string
+	number []map[string]uint32
+}
+
+// NewRows returns no rows yet of so many columns.
+func NewRows(columns int) *Rows {
+	r := &Rows{values: make([][]string, columns)}
+	for range columns {
+		r.number = append(r.number, map[string]uint32{})
+	}
+	return r
+}
+
+// Number returns the number of a value of column i; "" is a missing value.
+func (r *Rows) Number(i int, value []byte) uint32 {
+	n, there := r.number[i][string(value)]
+	if !there {
+		n = uint32(len(r.values[i]))
+		r.values[i] = append(r.values[i], string(value))
+		r.number[i][r.values[i][n]] = n
+	}
+	return n
+}
+
+// Each returns the numbers of each note.
+func (r *Rows) Each() iter.Seq[[]uint32] { return slices.Chunk(r.Of, len(r.values)) }
+
 // combination is the numbers of a note's values.
 type combination [MaxColumns]uint32
 
@@ -56,54 +86,53 @@ type counted struct {
 	level  int
 	number map[string]uint32 // of a value at level
 	values []string
-	raw    map[string]uint32 // of a value as it comes; emptied when it grows too large
+	now    []uint32 // 1 + the number at level of each value of the rows at hand; 0: not known yet
 }
 
 // NewCounter returns a counter for at most MaxColumns columns.
 func NewCounter(columns []Column) *Counter {
 	c := &Counter{groups: map[combination]int64{}, most: maxGroups}
 	for _, column := range columns {
-		c.columns = append(c.columns, counted{Column: column, number: map[string]uint32{}, raw: map[string]uint32{}})
+		c.columns = append(c.columns, counted{Column: column, number: map[string]uint32{}})
 	}
 	return c
 }
 
-// Add counts notes with these values, one per column; "" is a missing value.
-func (c *Counter) Add(values []string, notes int64) {
-	var of combination
+// Add counts the notes of some rows.
+func (c *Counter) Add(r *Rows) {
 	for i := range c.columns {
-		if c.columns[i].Hierarchy.Name != sensitive {
-			of[i] = c.columns[i].numberOf(values[i])
+		c.columns[i].now = make([]uint32, len(r.values[i]))
+	}
+	for row := range r.Each() {
+		var of combination
+		for i := range c.columns {
+			if c.columns[i].Hierarchy.Name != sensitive {
+				of[i] = c.columns[i].numberOf(r.values[i], row[i])
+			}
 		}
-	}
-	c.groups[of] += notes
-	c.notes += notes
-	for len(c.groups) > c.most && c.generalize() {
-	}
-	for i := range c.columns {
-		for len(c.columns[i].values) > maxValues {
-			c.raise(i)
+		c.groups[of]++
+		c.notes++
+		for len(c.groups) > c.most && c.generalize() {
+		}
+		for i := range c.columns {
+			for len(c.columns[i].values) > maxValues {
+				c.raise(i)
+			}
 		}
 	}
 }
 
-func (c *counted) numberOf(value string) uint32 {
-	if n, ok := c.raw[value]; ok {
-		return n
+func (c *counted) numberOf(values []string, k uint32) uint32 {
+	if c.now[k] == 0 {
+		c.now[k] = 1 + c.put(c.Hierarchy.at(values[k], c.level))
 	}
-	n := c.put(c.Hierarchy.at(value, c.level))
-	if len(c.raw) >= maxValues {
-		clear(c.raw)
-	}
-	c.raw[strings.Clone(value)] = n
-	return n
+	return c.now[k] - 1
 }
 
 func (c *counted) put(general string) uint32 {
 	n, ok := c.number[general]
 	if !ok {
 		n = uint32(len(c.values))
-		general = strings.Clone(general)
 		c.number[general], c.values = n, append(c.values, general)
 	}
 	return n
@@ -131,7 +160,7 @@ func (c *Counter) raise(i int) {
 	old := column.values
 	column.level++
 	column.number, column.values = map[string]uint32{}, nil
-	clear(column.raw)
+	clear(column.now)
 	now := make([]uint32, len(old))
 	for n, value := range old {
 		now[n] = column.put(column.Hierarchy.at(value, column.level))
@@ -172,7 +201,7 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 type Plan struct {
 	k          int
 	columns    []planned
-	groups     *Groups
+	groups     *groups
 	suppressed map[uint64]bool
 	resumed    bool
 }
@@ -206,7 +235,7 @@ func Resume(columns []Column, k int, c Cohort) *Plan {
 }
 
 func newPlan(k int) *Plan {
-	return &Plan{k: k, groups: NewGroups(k), suppressed: map[uint64]bool{}}
+	return &Plan{k: k, groups: newGroups(k), suppressed: map[uint64]bool{}}
 }
 
 type planned struct {
@@ -222,63 +251,73 @@ func (p *Plan) Levels() (levels, tops []int) {
 	return levels, tops
 }
 
-// A Reader applies a plan to the values of notes. Each worker needs its own.
+// A Reader applies a plan to the values of some notes.
 type Reader struct {
 	plan  *Plan
-	known []map[string][]byte // by column
+	rows  *Rows
+	known [][]general // by column and number of a value
 	row   [][]byte
 	key   []byte
 
 	sensitive []uint64 // hashes of the sensitive values
 }
 
-// Reader returns a Reader of the plan.
-func (p *Plan) Reader() *Reader {
-	r := &Reader{plan: p}
-	for range p.columns {
-		r.known = append(r.known, map[string][]byte{})
+// general is a value at its level: as it is, and with its length before it.
+type general struct{ out, key []byte }
+
+// Reader returns a Reader of some notes.
+func (p *Plan) Reader(rows *Rows) *Reader {
+	r := &Reader{plan: p, rows: rows}
+	for i := range p.columns {
+		r.known = append(r.known, make([]general, len(rows.values[i])))
 	}
 	return r
 }
 
 var suppressed = []byte(Suppressed)
 
-// general returns the values at their levels, and the hash of their group.
-func (r *Reader) general(values []string) ([][]byte, uint64) {
-	r.row, r.key, r.sensitive = r.row[:0], r.key[:0], r.sensitive[:0]
+// group brings the values of a note to their levels, and returns the hash of their group.
+func (r *Reader) group(of []uint32) uint64 {
+	r.key, r.sensitive = r.key[:0], r.sensitive[:0]
 	for i := range r.plan.columns {
-		c, known := &r.plan.columns[i], r.known[i]
-		out, ok := known[values[i]]
-		if !ok {
-			value := values[i]
+		c, g := &r.plan.columns[i], &r.known[i][of[i]]
+		if g.out == nil {
+			value := r.rows.values[i][of[i]]
 			for level := range c.level + 1 {
 				value = c.Hierarchy.at(value, level)
 			}
-			out = []byte(value)
-			if len(known) >= maxValues {
-				clear(known)
-			}
-			known[strings.Clone(values[i])] = out
+			g.out = []byte(value)
+			g.key = append(binary.LittleEndian.AppendUint32(nil, uint32(len(value))), value...)
 		}
-		r.row = append(r.row, out)
 		if c.Hierarchy.Name == sensitive {
-			r.sensitive = append(r.sensitive, xxh3.Hash(out)/MaxColumns*MaxColumns+uint64(i))
+			r.sensitive = append(r.sensitive, xxh3.Hash(g.out)/MaxColumns*MaxColumns+uint64(i))
 			continue
 		}
-		r.key = append(binary.LittleEndian.AppendUint32(r.key, uint32(len(out))), out...)
+		r.key = append(r.key, g.key...)
 	}
-	return r.row, xxh3.Hash(r.key)
+	return xxh3.Hash(r.key)
 }
 
-// GroupOf returns the group of a note, by which the caller counts people, and the hashes of its sensitive values. The
-// slice is valid until the next call.
-func (r *Reader) GroupOf(values []string) (group uint64, sensitive []uint64) {
-	_, group = r.general(values)
-	return group, r.sensitive
+// Count counts the notes in their groups. people has the hash of whom each is of; if it is empty, every note counts as a person.
+// Several workers may count, each with a Reader.
+func (r *Reader) Count(people []uint64) {
+	var all, values []uint64
+	for of := range r.rows.Each() {
+		all = append(all, r.group(of))
+		values = append(values, r.sensitive...)
+	}
+	n := len(r.sensitive)
+	for k := range r.plan.groups {
+		s := &r.plan.groups[k]
+		s.mu.Lock()
+		for i, group := range all {
+			if group%uint64(len(r.plan.groups)) == uint64(k) {
+				s.add(group, people[min(i, len(people)):min(i+1, len(people))], values[i*n:(i+1)*n])
+			}
+		}
+		s.mu.Unlock()
+	}
 }
-
-// Count adds the counts of some notes to the groups of the plan.
-func (p *Plan) Count(some *Groups) { p.groups.merge(some) }
 
 // Settle suppresses the groups with fewer than k people, and those with too little diversity (d). The suppressed notes
 // form a group themselves. Where one person may have many notes, the only sure lower bound of its people is that of its
@@ -287,8 +326,9 @@ func (p *Plan) Count(some *Groups) { p.groups.merge(some) }
 func (p *Plan) Settle(everyNoteAPerson bool, d Diversity) {
 	smallest, least, suppressed, before := uint64(0), int64(0), int64(0), len(p.suppressed)
 	all, notes := p.groups.values()
-	for group, n := range p.groups.people() {
-		if n < int64(p.k) || p.suppressed[group] || !d.fits(p.groups.of[group], all, notes) {
+	for group, x := range p.groups.each() {
+		n := x.n
+		if n < int64(p.k) || p.suppressed[group] || !d.fits(x, all, notes) {
 			p.suppressed[group] = true
 			suppressed += n
 		} else if least == 0 || n < least || n == least && group < smallest {
@@ -303,16 +343,22 @@ func (p *Plan) Settle(everyNoteAPerson bool, d Diversity) {
 	}
 }
 
-// Apply returns the generalized values of a note; call it after Settle. The slice is valid until the next call, and its
-// values must not be changed.
-func (r *Reader) Apply(values []string) [][]byte {
-	row, group := r.general(values)
-	if r.plan.suppressed[group] {
-		for i := range row {
-			row[i] = suppressed
+// Suppressed reports whether a note loses its values; call it after Settle.
+func (r *Reader) Suppressed(of []uint32) bool {
+	return r.plan.suppressed[r.group(of)]
+}
+
+// Values returns the generalized values of a note for which Suppressed was called; all are suppressed if it said so. The slice is valid until the next call, and its values
+// must not be changed.
+func (r *Reader) Values(of []uint32, all bool) [][]byte {
+	r.row = r.row[:0]
+	for i, n := range of {
+		r.row = append(r.row, r.known[i][n].out)
+		if all {
+			r.row[i] = suppressed
 		}
 	}
-	return row
+	return r.row
 }
 
 // Sizes holds the distribution of group sizes.
@@ -347,8 +393,8 @@ var Limits = [...]int64{2, 3, 5, 10, 20, 50, 100}
 // Sizes returns the distribution of group sizes; call it after Settle.
 func (p *Plan) Sizes() (s Sizes) {
 	all, notes := p.groups.values()
-	for group, people := range p.groups.people() {
-		n := p.groups.of[group].notes
+	for group, x := range p.groups.each() {
+		n := x.notes
 		s.Notes += n
 		for i, limit := range Limits {
 			if n < limit {
@@ -361,13 +407,13 @@ func (p *Plan) Sizes() (s Sizes) {
 			continue
 		}
 		s.Groups++
-		if l, t := p.groups.of[group].diversity(all, notes); len(all) > 0 {
+		if l, t := x.diversity(all, notes); len(all) > 0 {
 			if s.T = max(s.T, t); s.L == 0 || l < s.L {
 				s.L = l
 			}
 		}
-		if s.Smallest == 0 || people < s.Smallest {
-			s.Smallest = people
+		if s.Smallest == 0 || x.n < s.Smallest {
+			s.Smallest = x.n
 		}
 	}
 	return s

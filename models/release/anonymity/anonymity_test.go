@@ -2,7 +2,6 @@ package anonymity
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -47,24 +46,38 @@ type note struct {
 func anonymous(notes []note, columns []Column, k int, share float64, most int) ([]string, Sizes) {
 	c := NewCounter(columns)
 	c.most = most
+	all := NewRows(len(columns))
 	for _, n := range notes {
-		c.Add(n.values, 1)
+		all.add(n.values)
 	}
+	c.Add(all)
 	p := c.Decide(k, share)
 	persons := map[uint64]bool{}
-	groups, r := NewGroups(k), p.Reader()
+	r := p.Reader(all)
+	var people []uint64
 	for _, n := range notes {
-		group, _ := r.GroupOf(n.values)
-		groups.Add(group, 1, binary.LittleEndian.AppendUint64(nil, n.person))
+		people = append(people, n.person)
 		persons[n.person] = true
 	}
-	p.Count(groups)
+	r.Count(people)
 	p.Settle(len(persons) == len(notes), Diversity{T: 1})
 	var rows []string
-	for _, n := range notes {
-		rows = append(rows, string(bytes.Join(r.Apply(n.values), []byte("|"))))
+	for row := range all.Each() {
+		rows = append(rows, r.joined(row))
 	}
 	return rows, p.Sizes()
+}
+
+// add adds a note.
+func (r *Rows) add(values []string) {
+	for i, v := range values {
+		r.Of = append(r.Of, r.Number(i, []byte(v)))
+	}
+}
+
+// joined is what is written of a note.
+func (r *Reader) joined(row []uint32) string {
+	return string(bytes.Join(r.Values(row, r.Suppressed(row)), []byte("|")))
 }
 
 // TestK: whatever the notes, every combination that is written belongs to k people

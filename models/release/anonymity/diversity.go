@@ -35,9 +35,9 @@ func (x *group) diversity(all map[uint64]int64, notes int64) (least int, far flo
 }
 
 // values are the notes of all groups by sensitive value.
-func (g *Groups) values() (all map[uint64]int64, notes int64) {
+func (g *groups) values() (all map[uint64]int64, notes int64) {
 	all = map[uint64]int64{}
-	for _, x := range g.of {
+	for _, x := range g.each() {
 		notes += x.notes
 		for v, n := range x.values {
 			all[v] += n

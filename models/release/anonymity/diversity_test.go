@@ -12,26 +12,19 @@ import (
 // settled makes a table in which every note is somebody, the last column sensitive.
 func settled(rows [][]string, k int, d Diversity) ([]string, Sizes) {
 	columns := []Column{{"age", HierarchyOf("value")}, {"town", HierarchyOf("value")}, {"disease", HierarchyOf("sensitive")}}
-	c := NewCounter(columns)
-	for _, r := range rows {
-		c.Add(r, 1)
-	}
-	p := c.Decide(k, 1)
-	r := p.Reader()
-	groups := NewGroups(k)
+	all := NewRows(len(columns))
 	for _, row := range rows {
-		group, sensitive := r.GroupOf(row)
-		groups.Add(group, 1, nil, sensitive...)
+		all.add(row)
 	}
-	p.Count(groups)
+	c := NewCounter(columns)
+	c.Add(all)
+	p := c.Decide(k, 1)
+	r := p.Reader(all)
+	r.Count(nil)
 	p.Settle(true, d)
 	var out []string
-	for _, row := range rows {
-		var all []string
-		for _, v := range r.Apply(row) {
-			all = append(all, string(v))
-		}
-		out = append(out, strings.Join(all, " "))
+	for row := range all.Each() {
+		out = append(out, strings.ReplaceAll(r.joined(row), "|", " "))
 	}
 	return out, p.Sizes()
 }

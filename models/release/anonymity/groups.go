@@ -1,80 +1,77 @@
 package anonymity
 
 import (
-	"encoding/binary"
 	"iter"
 	"math"
 	"slices"
+	"sync"
 )
 
-// maxPeople is the number of hashes of people in memory. Above it, each group keeps only its lowest hashes, the limit
-// being halved repeatedly, but at least k + 1. Up to the limit the people of a group are counted exactly; a larger
+// maxPeople is the number of hashes of people in memory. Above it, or rather its part of a share of the groups, each group keeps
+// only its lowest hashes, the limit being halved repeatedly, but at least k + 1. Up to the limit the people of a group are counted exactly; a larger
 // number is estimated from the density of the lowest hashes (Bar-Yossef and others 2002). So whether a group has k
 // people is always exact, memory is bounded, each pair of group and person is processed once, and their order does not
 // matter.
 const maxPeople = 1 << 24
 
-// Groups counts the notes and the people of each group.
-type Groups struct {
-	of      map[uint64]*group
-	each    int // hashes of a group
-	least   int // each never falls below
-	hashes  int // in all groups
-	most    int // hashes; maxPeople, less in tests
-	next    int // hashes after which bound looks
-	patient []uint64
+// groups counts the notes and the people of each group, in shares by the last bits of its hash, so that several workers may count.
+type groups [16]share
+
+// share is the groups of some hashes.
+type share struct {
+	mu     sync.Mutex
+	of     map[uint64]*group
+	limit  int // hashes of a group
+	least  int // limit never falls below
+	hashes int // in all groups
+	most   int // hashes; a share of maxPeople, less in tests
+	next   int // hashes after which bound looks
 }
 
 type group struct {
 	notes  int64
+	n      int64            // people, when all are counted
 	values map[uint64]int64 // notes, by the hash of a sensitive value
 	people []uint64         // hashes, of which the first sorted are in order and different
 	sorted int
 }
 
-// NewGroups returns a counter that is exact up to k people per group.
-func NewGroups(k int) *Groups {
-	return &Groups{of: map[uint64]*group{}, each: maxPeople, least: k + 1, most: maxPeople, next: maxPeople}
+// newGroups returns a counter that is exact up to k people per group.
+func newGroups(k int) *groups {
+	g := new(groups)
+	for i := range g {
+		most := maxPeople / len(g)
+		g[i] = share{of: map[uint64]*group{}, limit: maxPeople, least: k + 1, most: most, next: most}
+	}
+	return g
 }
 
-// Add counts notes of the group of. patients holds an eight-byte hash of each patient of these notes; if it is empty,
-// every note counts as a person. values are the hashes of the notes' sensitive values.
-func (g *Groups) Add(of uint64, notes int64, patients []byte, values ...uint64) {
-	g.patient = g.patient[:0]
-	for ; len(patients) > 0; patients = patients[8:] {
-		g.patient = append(g.patient, binary.LittleEndian.Uint64(patients))
-	}
-	g.add(of, notes, g.patient)
-	for _, v := range values {
-		g.of[of].value(v, notes)
-	}
-}
-
-func (x *group) value(v uint64, notes int64) {
-	if x.values == nil {
-		x.values = map[uint64]int64{}
-	}
-	x.values[v] += notes
-}
-
-func (g *Groups) add(of uint64, notes int64, people []uint64) {
-	x := g.of[of]
+// add counts a note of the group of. people has the hash of whom it is of; if it is empty, every note counts as a person. values are
+// the hashes of its sensitive values.
+func (s *share) add(of uint64, people, values []uint64) {
+	x := s.of[of]
 	if x == nil {
 		x = new(group)
-		g.of[of] = x
+		s.of[of] = x
 	}
-	x.notes += notes
+	x.notes++
+	for _, v := range values {
+		if x.values == nil {
+			x.values = map[uint64]int64{}
+		}
+		x.values[v]++
+	}
 	had := len(x.people)
 	for _, p := range people {
-		if x.sorted < g.each || p < x.people[g.each-1] {
+		if x.sorted < s.limit || p < x.people[s.limit-1] {
 			x.people = append(x.people, p)
 		}
 	}
 	if len(x.people) >= 2*x.sorted+8 {
-		x.sort(g.each)
+		x.sort(s.limit)
 	}
-	if g.hashes += len(x.people) - had; g.hashes > g.next {
-		g.bound()
+	if s.hashes += len(x.people) - had; s.hashes > s.next {
+		s.bound()
 	}
 }
 
@@ -87,46 +84,42 @@ func (x *group) sort(most int) {
 }
 
 // bound keeps memory within its bound.
-func (g *Groups) bound() {
+func (s *share) bound() {
 	for {
-		g.hashes = 0
-		for _, x := range g.of {
-			x.sort(g.each)
-			if g.hashes += len(x.people); cap(x.people) > 2*len(x.people) {
+		s.hashes = 0
+		for _, x := range s.of {
+			x.sort(s.limit)
+			if s.hashes += len(x.people); cap(x.people) > 2*len(x.people) {
 				x.people = slices.Clip(slices.Clone(x.people))
 			}
 		}
-		if g.hashes <= g.most || g.each == g.least {
+		if s.hashes <= s.most || s.limit == s.least {
 			break
 		}
-		g.each = max(g.each/2, g.least)
+		s.limit = max(s.limit/2, s.least)
 	}
-	g.next = max(g.most, 2*g.hashes) // or each that comes would be sorted again
+	s.next = max(s.most, 2*s.hashes) // or each that comes would be sorted again
 }
 
-func (g *Groups) merge(o *Groups) {
-	for of, x := range o.of {
-		g.add(of, x.notes, x.people)
-		for v, n := range x.values {
-			g.of[of].value(v, n)
-		}
-	}
-}
-
-// people is how many people each group has, when all are counted.
-func (g *Groups) people() iter.Seq2[uint64, int64] {
-	return func(yield func(uint64, int64) bool) {
-		g.bound()
-		for of, x := range g.of {
-			n := int64(len(x.people))
-			switch {
-			case n == 0:
-				n = x.notes
-			case len(x.people) == g.each:
-				n = max(n, int64(float64(n-1)*math.MaxUint64/float64(x.people[n-1])))
-			}
-			if !yield(of, n) {
-				return
+// each returns the groups with the number of their people, when all are counted.
+func (g *groups) each() iter.Seq2[uint64, *group] {
+	return func(yield func(uint64, *group) bool) {
+		for i := range g {
+			s := &g[i]
+			s.bound()
+			for of, x := range s.of {
+				n := len(x.people)
+				switch {
+				case n == 0:
+					x.n = x.notes
+				case n == s.limit:
+					x.n = max(int64(n), int64(float64(n-1)*math.MaxUint64/float64(x.people[n-1])))
+				default:
+					x.n = int64(n)
+				}
+				if !yield(of, x) {
+					return
+				}
 			}
 		}
 	}

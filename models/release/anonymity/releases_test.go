@@ -1,8 +1,6 @@
 package anonymity
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,29 +22,30 @@ func release(columns []Column, k, number int, cohorts *[]Cohort, notes []*releas
 	for cohort := range number + 1 {
 		var plan *Plan
 		var mine []*released
+		all := NewRows(len(columns))
 		for _, n := range notes {
 			if n.cohort == cohort {
 				mine = append(mine, n)
+				all.add(n.values)
 			}
 		}
 		if cohort < len(*cohorts) {
 			plan = Resume(columns, k, (*cohorts)[cohort])
 		} else {
 			c := NewCounter(columns)
-			for _, n := range mine {
-				c.Add(n.values, 1)
-			}
+			c.Add(all)
 			plan = c.Decide(k, 0.1)
 		}
-		groups, r := NewGroups(k), plan.Reader()
+		var people []uint64
 		for _, n := range mine {
-			group, _ := r.GroupOf(n.values)
-			groups.Add(group, 1, binary.LittleEndian.AppendUint64(nil, uint64(n.patient)))
+			people = append(people, uint64(n.patient))
 		}
-		plan.Count(groups)
+		r, at := plan.Reader(all), 0
+		r.Count(people)
 		plan.Settle(false, Diversity{T: 1})
-		for _, n := range mine {
-			n.given[number] = string(bytes.Join(r.Apply(n.values), []byte("|")))
+		for row := range all.Each() {
+			mine[at].given[number] = r.joined(row)
+			at++
 		}
 		if cohort < len(*cohorts) {
 			(*cohorts)[cohort] = plan.Cohort()

@@ -14,10 +14,11 @@ import (
 )
 
 // PartValue is a value in a part that velum has written: the bits of a number, or bytes that are valid until the next
-// row.
+// row. Values of one page that are in one place of it are the same.
 type PartValue struct {
-	Bits  uint64
-	Bytes []byte
+	Bits        uint64
+	Bytes       []byte
+	Page, Place int
 }
 
 // Part is an open part that velum has written.
@@ -132,8 +133,10 @@ func (s *side) next() error {
 			} else if err != nil {
 				return c.Early(err)
 			}
+			s.row[k].Page++
 		}
-		if at := c.Step(); c.Offsets != nil {
+		at := c.Step()
+		if s.row[k].Place = at; c.Offsets != nil {
 			s.row[k].Bytes = c.Bytes(at)
 		} else {
 			s.row[k].Bits = c.Fixed(at)

@@ -144,7 +144,7 @@ func publicRows(t *testing.T, dir string, m *commit.Manifest, kind string, do fu
 // TestMix: every row that is masked comes out once, in the order of the numbers over all files, whatever the order and number of
 // the units that were done side by side, also where there are more units than are merged at once. A part tells no file.
 func TestMix(t *testing.T) {
-	defer rerewrite.SetMixedRows(1000)()
+	defer rewrite.SetMixedRows(1000)()
 	files, order := map[string]int64{"January": 1200, "February": 1200, "March": 1200}, []string{"January", "February", "March"}
 	for k := range 70 {
 		name := fmt.Sprint("small ", k)

@@ -51,14 +51,12 @@ type remaining struct {
 	parts      *commit.Parts
 	stays      func(row int64) bool
 	done       commit.Counts
-	masked     int64                // rows that go of the masked part
-	spanned    map[int64]bool       // rows that go and have spans
-	gone       tally.Counts         // what was counted of them
-	ids        idset.Set            // of the notes that stay
-	summary    *summary.Summary     // of all notes; nil: the unit has none
-	keys       [][]byte             // of its combinations
-	combined   summary.Combinations // of the quasi-identifiers of the notes that stay
-	candidates []int32              // by the place that each had, that which it has now; goes
+	masked     int64            // rows that go of the masked part
+	spanned    map[int64]bool   // rows that go and have spans
+	gone       tally.Counts     // what was counted of them
+	ids        idset.Set        // of the notes that stay
+	summary    *summary.Summary // of all notes; nil: the unit has none
+	candidates []int32          // by the place that each had, that which it has now; goes
 }
 
 // goes stands in place of a candidate's new position if the candidate is removed.
@@ -79,7 +77,7 @@ func (r *remaining) sum(p commit.Staged) error {
 		return err
 	}
 	r.summary = &s
-	return summary.EachCombination(s.Quasi, -1, func(c *summary.Combination) { r.keys = append(r.keys, c.Key) })
+	return nil
 }
 
 // summarize sums up what stays.
@@ -103,7 +101,6 @@ func (r *remaining) summarize(list Remaining) (err error) {
 	if s.IDs = nil; had {
 		s.IDs = r.ids.AppendBinary(nil)
 	}
-	s.Quasi = r.combined.AppendBinary(nil)
 	to, err := r.parts.Create("summary", summary.Ext, true)
 	if err == nil {
 		_, err = to.Write(s.Append(nil))
@@ -183,13 +180,6 @@ func (c *rowCopier) row(row parquet.Row) error {
 	case "masked":
 		c.ids.Add(c.value(row, "note_id").ByteArray())
 		c.done.Masked++
-	case "quasi":
-		number := c.value(row, "combination").Int32()
-		if number < 0 || int(number) >= len(c.keys) {
-			return summary.ErrSummary
-		}
-		now := parquet.Int32Value(c.combined.Add(c.keys[number], c.value(row, "patient").ByteArray()))
-		row[c.at["combination"]] = now.Level(0, 0, c.at["combination"])
 	case "quarantine":
 		c.ids.Add(c.value(row, "note_id").ByteArray())
 		c.done.Quarantined++

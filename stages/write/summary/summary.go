@@ -16,17 +16,16 @@ const Ext = ".bin"
 //
 //	IDs         hashes of the ids, as idset.Set has them
 //	Candidates  the notes that may be chosen, as unit.Shortlist has them
-//	Quasi       how often notes have which quasi-identifiers, see EachCombination
 //
-// It holds no word of a note but those that are quasi-identifiers, no id and no row.
-type Summary struct{ IDs, Candidates, Quasi []byte }
+// It holds no word of a note, no id and no row.
+type Summary struct{ IDs, Candidates []byte }
 
 // magic begins each summary; each field has its length before it.
 const magic = "velum.summary/1\n"
 
 func (s *Summary) Append(dst []byte) []byte {
 	dst = append(dst, magic...)
-	for _, field := range [][]byte{s.IDs, s.Candidates, s.Quasi} {
+	for _, field := range [][]byte{s.IDs, s.Candidates} {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(len(field)))
 		dst = append(dst, field...)
 	}
@@ -45,13 +44,13 @@ func IDs(file io.ReaderAt) (*io.SectionReader, error) {
 	return io.NewSectionReader(file, int64(head), int64(binary.LittleEndian.Uint64(begin[len(magic):]))), nil
 }
 
-// Parse decodes a summary; its fields alias data.
+// Parse decodes a summary; its fields alias data. What stands behind them an earlier version of velum wrote.
 func Parse(data []byte) (s Summary, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
 		return s, ErrSummary
 	}
-	for _, field := range []*[]byte{&s.IDs, &s.Candidates, &s.Quasi} {
+	for _, field := range []*[]byte{&s.IDs, &s.Candidates} {
 		if len(rest) < 8 {
 			return s, ErrSummary
 		}
@@ -60,9 +59,6 @@ func Parse(data []byte) (s Summary, err error) {
 			return s, ErrSummary
 		}
 		*field, rest = rest[:n], rest[n:]
-	}
-	if len(rest) > 0 {
-		return s, ErrSummary
 	}
 	return s, nil
 }

@@ -1,7 +1,6 @@
 package unit
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/column"
 	"github.com/velum-health/velum/pipeline/patientid"
-	"github.com/velum-health/velum/stages/write/summary"
 	"github.com/velum-health/velum/stages/write/table"
 )
 
@@ -23,16 +21,17 @@ type QuasiColumn struct {
 	Day    int64            // a day in the unit of the column, if it holds times
 }
 
-const (
-	quasiID = iota
-	quasiRow
-	quasiPatient
-	quasiCombination
-)
+// QuasiPatient is the column of the private part quasi/ with who a note is of: a hash of eight bytes, 0 if nobody knows.
+const QuasiPatient = "patient_hash"
 
-// quasiColumns are those of the private part: what of a note may single somebody out. patient is a hash of eight bytes, and
-// empty if nobody knows; combination is the number of the values in the summary of the unit.
-var quasiColumns = []column.Column{column.Text("note_id"), column.Int64("row"), column.Bytes("patient"), column.Int32("combination")}
+// quasiColumns are those of the private part: what of a note may single somebody out.
+func quasiColumns(quasi []QuasiColumn) []column.Column {
+	columns := []column.Column{column.Text("note_id"), column.Int64(pipeline.RowColumn), column.Int64(QuasiPatient)}
+	for _, q := range quasi {
+		columns = append(columns, column.Names(q.Name))
+	}
+	return columns
+}
 
 // putQuasi writes the quasi-identifiers of the masked notes of u.pick.
 func (u *Unit) putQuasi(b *pipeline.Batch) error {
@@ -56,21 +55,18 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 	u.texts = u.texts[:0] // the table keeps no copy until it is flushed
 	t := u.quasi
 	return t.Chunks(u.pick, func(i int) {
-		t.Columns[quasiID].Bytes(b.ID.At(i))
-		t.Columns[quasiRow].Int64(b.Number(i))
-		start := len(u.texts)
-		if u.texts = patients.AppendText(u.texts, i); len(u.texts) > start {
-			u.texts = binary.LittleEndian.AppendUint64(u.texts[:start], xxh3.Hash(patientid.Key(u.texts[start:])))
+		t.Columns[0].Bytes(b.ID.At(i))
+		t.Columns[1].Int64(b.Number(i))
+		patient := int64(0)
+		if u.values = patients.AppendText(u.values[:0], i); len(u.values) > 0 {
+			patient = int64(xxh3.Hash(patientid.Key(u.values)))
 		}
-		patient := u.texts[start:]
-		t.Columns[quasiPatient].Bytes(patient)
-		u.values = u.values[:0]
+		t.Columns[2].Int64(patient)
 		for k := range u.o.Quasi {
-			start = len(u.texts)
+			start := len(u.texts)
 			u.texts = u.o.Quasi[k].appendText(u.texts, b, from[k], i)
-			u.values = summary.AppendValue(u.values, u.texts[start:])
+			t.Columns[3+k].Bytes(u.texts[start:])
 		}
-		t.Columns[quasiCombination].Int32(u.combined.Add(u.values, patient))
 	})
 }
 

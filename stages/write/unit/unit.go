@@ -71,7 +71,7 @@ type Shortlist interface {
 //
 //	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns; no counts of Imitated
 //	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
-//	quasi/       private: note_id, row, patient (a hash), combination: what k-anonymity is about
+//	quasi/       private: note_id, row, patient_hash, and the columns that k-anonymity is about, as they are
 //	rare/        private: as original, of Batch.Rare, and hashes of the phrase and of whom the note is of; of masked notes
 //	notes/       private: note_id, row, confidence, language; the centre, if there is one; source_row, where rows are mixed
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
@@ -102,8 +102,6 @@ type Unit struct {
 	held   pipeline.Batch // candidates of which it is not known yet whether they are selected
 	ids    idset.Set
 
-	combined summary.Combinations // of quasi-identifiers
-
 	source  int   // column of notes that has the row in the input file; none: row is that
 	countOf []int // by category: its column of counts in the masked part; none: it is imitated
 	counts  []int32
@@ -115,7 +113,7 @@ type Unit struct {
 
 	pick   []int // notes of the batch that go to one of the parts
 	texts  []byte
-	values []byte          // of the quasi-identifiers of a note
+	values []byte
 	places []pipeline.Span // of a note, those that are public
 }
 
@@ -207,7 +205,11 @@ func New(parts *commit.Parts, o Options) (*Unit, error) {
 		return nil, err
 	}
 	if len(o.Quasi) > 0 {
-		if u.quasi, err = u.begin("quasi", quasiColumns, true); err != nil {
+		columns := quasiColumns(o.Quasi)
+		if err := distinct(slices.Concat(columns, column.Part(o.Part))); err != nil {
+			return nil, err
+		}
+		if u.quasi, err = u.begin("quasi", columns, true); err != nil {
 			return nil, err
 		}
 	}
@@ -644,7 +646,7 @@ func (u *Unit) Close() (commit.Counts, error) {
 			return commit.Counts{}, err
 		}
 	}
-	s := summary.Summary{IDs: u.ids.AppendBinary(nil), Quasi: u.combined.AppendBinary(nil)}
+	s := summary.Summary{IDs: u.ids.AppendBinary(nil)}
 	if u.o.Candidates != nil {
 		s.Candidates = u.o.Candidates.AppendBinary(nil)
 	}

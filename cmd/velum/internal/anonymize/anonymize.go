@@ -5,8 +5,8 @@ package anonymize
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -22,10 +22,8 @@ import (
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/write/summary"
 	"github.com/velum-health/velum/stages/write/table"
 	"github.com/velum-health/velum/stages/write/unit"
 )
@@ -78,8 +76,8 @@ func Without(kept []pipeline.Column, quasi []unit.QuasiColumn) (pass []pipeline.
 }
 
 // anonymizer writes the public parts quasi/ from the private parts of the same name: the values of all notes,
-// generalized so that each combination belongs to k people. It reads the combinations in the summaries of units twice:
-// to choose levels, and to count people. A table is rewritten only if its values change. The result depends on the
+// generalized so that each combination belongs to k people. It reads the values three times:
+// to choose levels, to count people, and to write. A table is rewritten only if its values change. The result depends on the
 // parts and their order alone, so a killed last step is repeated with the same bytes; tables do not count until the
 // manifest lists them.
 //
@@ -227,27 +225,42 @@ func (a *anonymizer) of(cohort int) (all []*commit.UnitRecord) {
 	return all
 }
 
-// combinations returns the field Quasi in the summary of a unit.
-func (a *anonymizer) combinations(u *commit.UnitRecord) ([]byte, error) {
-	for _, p := range u.Parts {
-		if p.Kind == "summary" {
-			s, err := Summary(a.f, p)
-			return s.Quasi, err
-		}
-	}
-	return nil, nil
+// notes are what the notes of a unit have in the columns, and whom each is of.
+type notes struct {
+	*anonymity.Rows
+	people []uint64
 }
 
-// each calls do for every combination of a unit.
-func (a *anonymizer) each(u *commit.UnitRecord, do func(c *summary.Combination)) error {
-	all, err := a.combinations(u)
-	if err == nil {
-		err = summary.EachCombination(all, len(a.columns), do)
+// notes reads those of a unit.
+func (a *anonymizer) notes(u *commit.UnitRecord) (notes, error) {
+	n, names := notes{Rows: anonymity.NewRows(len(a.columns))}, []string{unit.QuasiPatient}
+	quasi := quasiOf(u)
+	if quasi == nil {
+		return n, nil
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", u.Name, err)
+	for i := range a.columns {
+		names = append(names, a.columns[i].Name)
 	}
-	return nil
+	known, page := make([][]uint32, len(names)), make([]int, len(names)) // 1 + the number of a value, by its place in the page
+	err := tagged.EachIn(a.f, *quasi, names, func(row []tagged.PartValue) error {
+		n.people = append(n.people, row[0].Bits)
+		for k := 1; k < len(row); k++ {
+			v := &row[k]
+			if page[k] != v.Page {
+				page[k] = v.Page
+				clear(known[k])
+			}
+			for len(known[k]) <= v.Place {
+				known[k] = append(known[k], 0)
+			}
+			if known[k][v.Place] == 0 {
+				known[k][v.Place] = 1 + n.Number(k-1, v.Bytes)
+			}
+			n.Of = append(n.Of, known[k][v.Place]-1)
+		}
+		return nil
+	})
+	return n, err
 }
 
 // choose returns the plan of a cohort: the levels of an earlier release, or new ones; nil if the cohort has no notes.
@@ -256,35 +269,39 @@ func (a *anonymizer) choose(ctx context.Context, cohort int) (*anonymity.Plan, e
 	if cohort < len(a.before.Cohorts) {
 		return anonymity.Resume(a.columns, k, a.before.Cohorts[cohort]), nil
 	}
-	c, notes, units := anonymity.NewCounter(a.columns), int64(0), a.of(cohort)
-	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) ([]byte, error) {
-		return func(i int) ([]byte, error) { return a.combinations(units[i]) }
-	}, func(_ int, all []byte) error {
-		return summary.EachCombination(all, len(a.columns), func(of *summary.Combination) { c.Add(of.Values, of.Notes); notes += of.Notes })
+	c, any, units := anonymity.NewCounter(a.columns), false, a.of(cohort)
+	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) (notes, error) {
+		return func(i int) (notes, error) { return a.notes(units[i]) }
+	}, func(_ int, of notes) error {
+		c.Add(of.Rows)
+		any = any || len(of.people) > 0
+		return nil
 	})
-	if err != nil || notes == 0 {
+	if err != nil || !any {
 		return nil, err
 	}
 	return c.Decide(k, a.config.Anonymity.Suppress), nil
 }
 
-// count counts the people in every group of a cohort, unit by unit. Without a patient column every note counts as a
-// person.
+// count counts the people in every group of a cohort. Without a patient column every note counts as a person.
 func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan) error {
 	units := a.of(cohort)
-	return pipeline.Each(ctx, len(units), a.workers, func() func(int) (*anonymity.Groups, error) {
-		r := plan.Reader()
-		return func(i int) (*anonymity.Groups, error) {
-			some := anonymity.NewGroups(a.config.Anonymity.K)
-			return some, a.each(units[i], func(of *summary.Combination) {
-				if a.everyNoteAPerson() {
-					of.Patients = nil
-				}
-				group, sensitive := r.GroupOf(of.Values)
-				some.Add(group, of.Notes, of.Patients, sensitive...)
-			})
+	return pipeline.Each(ctx, len(units), a.workers, func() func(int) (struct{}, error) {
+		return func(i int) (none struct{}, err error) {
+			if quasi := quasiOf(units[i]); quasi != nil {
+				err = a.f.Intact(*quasi)
+			}
+			of, bad := a.notes(units[i])
+			if err = errors.Join(err, bad); err != nil {
+				return none, err
+			}
+			if a.everyNoteAPerson() {
+				of.people = nil
+			}
+			plan.Reader(of.Rows).Count(of.people)
+			return none, nil
 		}
-	}, func(_ int, some *anonymity.Groups) error { plan.Count(some); return nil })
+	}, func(int, struct{}) error { return nil })
 }
 
 func (a *anonymizer) everyNoteAPerson() bool { return a.config.Read.Columns.Patient == "" }
@@ -307,13 +324,9 @@ func (a *anonymizer) write(ctx context.Context) error {
 		}
 	}
 	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) (released, error) {
-		readers := make([]*anonymity.Reader, len(a.plans)) // nil where there are no notes
 		return func(i int) (released, error) {
 			cohort := a.cohort[units[i].Name]
-			if readers[cohort] == nil && a.plans[cohort] != nil {
-				readers[cohort] = a.plans[cohort].Reader()
-			}
-			content, err := a.table(units[i], readers[cohort])
+			content, err := a.table(units[i], a.plans[cohort])
 			return released{content, cohort}, err
 		}
 	}, func(i int, r released) error { now.Tables[tableOf(units[i])] = r; return nil })
@@ -350,25 +363,20 @@ func (a *anonymizer) names() (all []string) {
 }
 
 // table writes the table of a unit unless the existing one has the same content, and returns a digest of the content.
-func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content string, err error) {
+func (a *anonymizer) table(u *commit.UnitRecord, plan *anonymity.Plan) (content string, err error) {
 	quasi, h := quasiOf(u), sha256.New()
-	fmt.Fprintf(h, "velum table 1 %s %q %d\n", quasi.SHA256, u.Mark, a.config.Write.RowGroupRows)
-	var names []string
-	for _, c := range a.columns {
-		fmt.Fprintf(h, "%q\n", c.Name)
-		names = append(names, c.Name)
-	}
-	var row []byte
-	var of [][][]byte // what stands for values, by their number
-	err = a.each(u, func(c *summary.Combination) {
-		general := slices.Clone(r.Apply(c.Values))
-		of = append(of, general)
-		row = row[:0]
-		for _, value := range general {
-			row = append(binary.AppendUvarint(row, uint64(len(value))), value...)
+	levels, _ := plan.Levels()
+	fmt.Fprintf(h, "velum table 2 %s %q %d %q %d\n", quasi.SHA256, u.Mark, a.config.Write.RowGroupRows, a.names(), levels)
+	of, err := a.notes(u)
+	r, lost := plan.Reader(of.Rows), make([]byte, len(of.people)) // 1: the note loses its values
+	at := 0
+	for row := range of.Each() {
+		if r.Suppressed(row) {
+			lost[at] = 1
 		}
-		h.Write(row)
-	})
+		at++
+	}
+	h.Write(lost)
 	content = fmt.Sprintf("%x", h.Sum(nil))
 	if err != nil {
 		return "", err
@@ -385,15 +393,20 @@ func (a *anonymizer) table(u *commit.UnitRecord, r *anonymity.Reader) (content s
 	if part.Private {
 		rowGroup = table.StagedRows
 	}
+	var names []string
+	for _, c := range a.columns {
+		names = append(names, c.Name)
+	}
 	w, err := unit.NewQuasi(part, names, rowGroup, u.Mark)
 	if err != nil {
 		return "", exit.Misconfigured(err, "rename the column")
 	}
-	err = tagged.EachIn(a.f, *quasi, []string{"note_id", "row", "combination"}, func(values []tagged.PartValue) error {
-		if number := values[2].Bits; number < uint64(len(of)) {
-			return w.Add(values[0].Bytes, int64(values[1].Bits), of[number])
-		}
-		return &durable.IntegrityError{Path: quasi.Path, Cause: "has values that the summary of the unit does not have"}
+	at = 0
+	n := len(a.columns)
+	err = tagged.EachIn(a.f, *quasi, []string{"note_id", pipeline.RowColumn}, func(row []tagged.PartValue) error {
+		values := r.Values(of.Of[at*n:(at+1)*n], lost[at] == 1)
+		at++
+		return w.Add(row[0].Bytes, int64(row[1].Bits), values)
 	})
 	if err != nil {
 		return "", err
@@ -479,17 +492,4 @@ func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
 	}
 	r.Share = math.Round(1e6*float64(s.Suppressed)/float64(max(s.Notes, 1))) / 1e6
 	return r
-}
-
-// Summary reads and decodes the summary of quasi-identifiers that one unit has written.
-func Summary(f *commit.Final, p commit.PartRecord) (summary.Summary, error) {
-	data, err := f.Read(p)
-	if err != nil {
-		return summary.Summary{}, err
-	}
-	s, err := summary.Parse(data)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", p.Path, err)
-	}
-	return s, err
 }

@@ -236,7 +236,11 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final, sample *[]uint64) 
 
 // sum takes the summary of unit i into account.
 func (l *lastStep) sum(f *commit.Final, i int, part commit.PartRecord, ids *idset.Counter, among *choose.Choice, sample *[]uint64) error {
-	s, err := anonymize.Summary(f, part)
+	data, err := f.Read(part)
+	if err != nil {
+		return err
+	}
+	s, err := summary.Parse(data)
 	if err != nil {
 		return err
 	}

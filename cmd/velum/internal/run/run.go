@@ -664,7 +664,7 @@ func (m *masking) writeOptions() (unit.Options, error) {
 
 // OutputVersion changes whenever the same input, options and model give different bytes, so that a new velum does not
 // reuse units of an older one.
-const OutputVersion = "velum output 17 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 18 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
 const notesPerSecondAndCore = 43_000
