@@ -388,7 +388,7 @@ func (s ageFinder) ownSentence(start, end int) bool {
 	p, q := s.SpacesBefore(start), s.Spaces(end)
 	before, behind := s.At(p-1), s.At(q)
 	opens := p < start && (before == ';' || before == '.' && s.LetterBefore(p-1) && p > 4)
-	return opens && (q == len(s.Text) || behind == '.' || behind == ';' || behind == '\n')
+	return opens && (q == len(s.Text) || behind == '.' || behind == '\n')
 }
 
 // behindAge judges the words behind a unit: ofAge for "de edad", lasting for
@@ -407,11 +407,11 @@ func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
 	for k := range 3 {
 		q, e := s.wordFrom(p)
 		switch {
-		case e.has(aged) && (k == 0 && e.has(forAge) || k > 0 && last.has(of)):
+		case e.has(aged) && (k == 0 || last.has(of)):
 			return true, false, false
-		case e.has(lasted) && (k == 0 || !e.has(ageOf)):
+		case e.has(lasted):
 			return false, !(e.has(joins)), qualified
-		case !e.has(ageOf|monthOf|filler) || q == p:
+		case !e.has(ageOf | monthOf | filler):
 			return false, false, qualified
 		}
 		last = e
@@ -446,7 +446,7 @@ func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 			lead = leadName(e)
 		}
 		switch {
-		case e.has(person) && (q-w > 1 || k <= 1 && unknownWords == 0 && s.sexLetter(w)):
+		case e.has(person) && (q-w > 1 || unknownWords == 0 && s.sexLetter(w)):
 			return true, false, lead
 		case e.has(lasts) && !e.has(years|months|weeks|days):
 			return false, true, lead

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
@@ -111,7 +110,7 @@ func (s cueFinder) cued(n *num) {
 // value touches it, and no other digit or capital follows.
 func (s cueFinder) single(n *num) bool {
 	before, behind := s.At(n.start-1), s.At(n.end+s.signs(n.end))
-	return !cut.IsAlnum(before) && !joiner[before] && !s.Alnum(n.end) && !cut.IsDigit(behind) && !cut.IsUpper(behind)
+	return !cut.IsAlnum(before) && !joiner[before] && !cut.IsDigit(behind) && !cut.IsUpper(behind)
 }
 
 // announced returns the cue of the value at start, and where the value begins:
@@ -120,7 +119,7 @@ func (s cueFinder) announced(start int) (int, role) {
 	if cue := s.cueBefore(start, false); cue != 0 {
 		return start, cue
 	}
-	pressure := s.Digits(start)-start <= 3 && s.At(s.Digits(start)) == '/' // TA 120/80
+	pressure := s.At(s.Digits(start)) == '/' // TA 120/80
 	for p, groups := start, 0; groups < 12 && !pressure; groups++ {
 		g := s.lettersBefore(p)
 		if g == p {
@@ -134,10 +133,10 @@ func (s cueFinder) announced(start int) (int, role) {
 	if cue := s.headed(start); cue != 0 {
 		return start, cue
 	}
-	if s.cuedKind != nil && s.cuedEnd < start && start-s.cuedEnd <= 4 && s.onlySeparators(s.cuedEnd, start) {
+	if s.cuedKind != nil && s.cuedEnd < start && s.onlySeparators(s.cuedEnd, start) {
 		return start, s.cuedKind.cues // a list: 12345, 67890
 	}
-	if g := s.lettersBefore(start); !pressure && g < start && s.Upper(g) {
+	if g := s.lettersBefore(start); !pressure && g < start {
 		if cue := s.cueBefore(g, true); cue != 0 {
 			return g, cue
 		}
@@ -150,14 +149,14 @@ func (s cueFinder) announced(start int) (int, role) {
 // none, or if it is a word that says something.
 func (s cueFinder) lettersBefore(p int) int {
 	q := p - s.signsBefore(p)
-	if b := s.At(q); q == p || p-q > 2 && b != '-' || b == ':' || b == ',' {
+	if b := s.At(q); q == p || p-q > 2 || b == ':' || b == ',' {
 		return p
 	}
 	start := q
-	for start > 0 && q-start <= 8 && s.Upper(start-1) {
+	for q-start <= 8 && s.Upper(start-1) {
 		start--
 	}
-	if n := q - start; n == 0 || n > 4 && s.Text[start] != 'B' || n > 8 || s.AlnumBefore(start) { // BBBBBBBB AB 123456
+	if n := q - start; n == 0 || n > 4 && s.Text[start] != 'B' || s.AlnumBefore(start) { // BBBBBBBB AB 123456
 		return p
 	}
 	if _, e := s.wordUpTo(q); e.roles&^filler != 0 && !s.initials(start, q, e) {
@@ -169,7 +168,7 @@ func (s cueFinder) lettersBefore(p int) int {
 // initials tells whether text[i:j], which means e, may be the letters of a plate or
 // passport all the same: one or two capitals, or a letter, that are no cue and no unit.
 func (s cueFinder) initials(i, j int, e *meaning) bool {
-	return j-i == 1 || j-i == 2 && s.Upper(i) && s.Upper(i+1) && !e.has(cues|unit)
+	return j-i == 1 || j-i == 2 && s.Upper(i) && !e.has(cues|unit)
 }
 
 // joiner has what may stand between letters and digits of one value.
@@ -188,26 +187,22 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 		if !joiner[b] || !s.Alnum(p-2) {
 			break
 		}
-		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4 && b != '_') {
+		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4) {
 			break // a word: NHC-12345, clave:123
 		}
 		p--
 	}
 	if s.LetterBefore(p) { // within a word that has an accent: matrículaB-1234
-		for stop := p; stop < i && s.Letter(stop); stop++ {
-			if s.Upper(stop) || stop+1 == i {
-				at := stop
-				if !s.Upper(stop) {
-					at++
-				}
-				_, e := s.wordUpTo(at)
-				return at, e.roles & cues
+		for stop := p; s.Letter(stop); stop++ {
+			if s.Upper(stop) {
+				_, e := s.wordUpTo(stop)
+				return stop, e.roles & cues
 			}
 		}
 		return i, 0
 	}
 	head := p
-	for head < i && s.Letter(head) {
+	for s.Letter(head) {
 		head++
 	}
 	for stop := head; stop > p+1; stop-- {
@@ -215,16 +210,16 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 		if e.has(cues) && (stop == head || !e.has(everyday)) {
 			return stop, e.roles
 		}
-		if e.roles != 0 && (stop == head && stop-p > 3 || stop-p > 5) {
+		if e.roles != 0 && stop-p > 5 {
 			return stop, 0
 		}
 	}
 	if head-p > 12 {
 		return head, 0
 	}
-	for head == i && p < head && s.Lower(p+1) && head-p > 3 { // Avisar612345678
+	for head == i && s.Lower(p+1) && head-p > 3 { // Avisar612345678
 		p++
-		for p < head && s.Lower(p) {
+		for s.Lower(p) {
 			p++
 		}
 	}
@@ -235,7 +230,7 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 // say nothing, at the end of the line before, in the cell before. far lets it
 // stand a few other words away, in the same sentence.
 func (s cueFinder) cueBefore(i int, far bool) role {
-	begin, floor, others, lines := i, max(i-cueBytes, 0), 0, 0
+	begin, floor, others := i, max(i-cueBytes, 0), 0
 	for range cueFillers {
 		p := i
 		for p > floor {
@@ -249,17 +244,12 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 			if w == 0 {
 				break
 			}
-			for _, b := range s.Text[p-w : p] {
-				if b == '\n' {
-					lines++
-				}
-				if far && (b == '\n' || b == ';') {
-					return 0
-				}
+			if far && bytes.IndexByte(s.Text[p-w:p], '\n') >= 0 {
+				return 0
 			}
 			p -= w
 		}
-		if p <= floor || lines > 3 {
+		if p <= floor {
 			return 0
 		}
 		start, e := s.wordUpTo(p)
@@ -271,7 +261,7 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 				return 0
 			}
 			return e.roles
-		case e.has(filler) && (lines == 0 || others == 0):
+		case e.has(filler):
 		case far && e.roles&^neutral == 0 && others < cueWords && !(s.At(p) == '.' && s.Space(p+1) > 0):
 			others++
 		default:
@@ -292,9 +282,6 @@ const namedBytes = 128
 func (s cueFinder) named(start int) {
 	if bytes.IndexByte(s.Text[start:min(start+namedBytes, len(s.Text))], '(') < 0 {
 		return // nearly always
-	}
-	if g := s.lettersBefore(start); s.Upper(g) {
-		start = g
 	}
 	x, open := extent{end: start}, start
 	for small := 0; ; open++ {
@@ -322,7 +309,7 @@ func (s cueFinder) named(start int) {
 	}
 	cue := s.cueInside(open + 1)
 	k := kindOf(cue)
-	if k == nil || x.digits < k.digits || x.signs < k.least || x.signs > max(k.most, 24) || start < s.dateEnd || s.inner(start) || cue&everyday != 0 && x.digits < k.common {
+	if k == nil || x.digits < k.digits || start < s.dateEnd || cue&everyday != 0 && x.digits < k.common {
 		return
 	}
 	s.add(start, x.end, k.category, 0.85, false)
@@ -335,7 +322,7 @@ func (s cueFinder) cueInside(p int) (cue role) {
 	for range 6 {
 		end, e := s.wordFrom(p)
 		switch {
-		case e.has(cues) && cue == 0:
+		case e.has(cues):
 			cue = e.roles
 		case !e.has(cues | filler):
 			return 0
@@ -351,7 +338,7 @@ func (s cueFinder) cueInside(p int) (cue role) {
 // pasaporte".
 func (s cueFinder) cueBehind(start int) role {
 	p := start
-	for s.Alnum(p) || joiner[s.At(p)] && s.Alnum(p+1) {
+	for p-start < cueBytes && (s.Alnum(p) || joiner[s.At(p)]) {
 		p++
 	}
 	end, e := s.wordFrom(s.Spaces(p))
@@ -429,15 +416,15 @@ func (s cueFinder) headed(i int) role {
 	head := line
 	for range 16 { // lines of the table above
 		above := s.lineStart(head - 1)
-		if head == 0 || columns == 0 || s.cells(above, head-1) != columns {
+		if columns == 0 || s.cells(above, head-1) != columns {
 			break
 		}
 		head = above
 	}
-	for at := head; at < line && s.Text[at] != '\n'; at++ {
+	for at := head; at < line; at++ {
 		if column == 0 {
 			end := at
-			for end < line && !cell[s.Text[end]] && s.Text[end] != '\n' {
+			for !cell[s.Text[end]] && s.Text[end] != '\n' {
 				end++
 			}
 			return s.cueIn(at, end)
@@ -500,15 +487,12 @@ func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 		full += s.prefix(start)
 	}
 	x := s.run(extent{end: start}, k)
-	if x.end > 0 && x.signs <= 3 && x.digits > 0 && s.Lower(x.end-1) {
+	if x.signs <= 3 && x.digits > 0 && s.Lower(x.end-1) {
 		return 0 // 24h
 	}
 	gap, gapEnd, gaps, same := 0, 0, 0, true
-	for x.end > 0 && x.signs < k.most {
+	for x.end > 0 {
 		w := s.signs(x.end)
-		if w == 0 {
-			break
-		}
 		next := s.run(extent{end: x.end + w, signs: x.signs, digits: x.digits}, k)
 		same = same && (gaps == 0 || alike(s.Text[gap:gapEnd], s.Text[x.end:x.end+w]))
 		if next.end == 0 || next.signs > k.most || !s.joins(&x, &next, w, k, full, gaps, same) {
@@ -561,7 +545,7 @@ func (s cueFinder) run(x extent, k *kind) extent {
 		x.signs++
 	}
 end:
-	if at == first || s.At(at) >= utf8.RuneSelf && s.LetterAt(at) && x.digits < k.digits {
+	if at == first {
 		x.end = 0
 		return x
 	}
@@ -614,9 +598,9 @@ func (s cueFinder) spokenValue(i int) {
 	start, cue := s.announced(i)
 	k := kindOf(cue)
 	switch {
-	case k != nil && digits >= k.digits:
+	case k != nil:
 		s.add(start, end, k.category, 0.85, false)
-	case k == nil && digits == 9:
+	case digits == 9:
 		s.add(i, end, telephone, 0.6, false)
 	}
 }
@@ -644,8 +628,8 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 	begin := x.end + w
 	digits := next.digits - x.digits
 	sign := s.Text[x.end]
-	tight := w == 1 && joiner[sign] || w == 3 && s.Dash(x.end) == 3
-	hyphen := w >= 2 && sign == '-' && s.Text[x.end+1] == '\n'
+	tight := w == 1 && joiner[sign] || s.Dash(x.end) == 3
+	hyphen := sign == '-' && s.Text[x.end+1] == '\n'
 	switch {
 	case next.run == 1 && x.run == 1 && same && !s.Lower(begin):
 		return true // sign by sign
@@ -655,12 +639,12 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 		return true
 	case x.digits >= k.digits && s.counted(next.end), k.category == telephone && x.digits >= full:
 		return false
-	case x.digits < full && next.digits <= full+4:
+	case x.digits < full:
 		return true
-	case w == 1 && sign == '\n' && x.signs <= 10 && (next.run >= 3 || joiner[s.At(next.end)]) && !s.Lower(next.end-1) && next.end > s.dateEnd:
+	case sign == '\n' && (next.run >= 3 || joiner[s.At(next.end)]) && !s.Lower(next.end-1):
 		return true // a value of no known length goes on in the next line
 	}
-	return same && (x.run <= 5 || gaps >= 2) && (x.signs < 16 || k.most > 20)
+	return same && (x.run <= 5 || gaps >= 2) && x.signs < 16
 }
 
 // tail tells whether the letters from begin to next are a group of a value of
@@ -668,17 +652,14 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 // plate, of a bank, or what stands between two hyphens.
 func (s cueFinder) tail(begin int, next *extent, tight bool, w int, k *kind, digits int) bool {
 	most := k.tail
-	if digits >= k.digits && most > 3 { // the letters of a bank stand before the digits
-		most = 1
-	}
 	if tight {
 		most = max(most, 2)
 	}
 	plate := k.tail == 3
-	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 && !(plate && tight) {
+	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 {
 		return false
 	}
-	if !tight && s.Spaces(begin-w) != begin && !(plate && (next.run == 3 || s.At(begin-1) == '-')) {
+	if !tight && s.Spaces(begin-w) != begin && !(plate && next.run == 3) {
 		return false
 	}
 	if s.LetterAt(next.end) && !(s.Upper(next.end) && s.Lower(next.end+1)) {

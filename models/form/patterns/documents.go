@@ -29,7 +29,7 @@ func (s *scan) letterBehind(j int) (end int, loose bool) {
 			p += s.Space(p)
 		}
 	}
-	if j == 0 || !s.Letter(p) || loose && !s.Upper(p) || s.AlnumAt(p+1) {
+	if !s.Letter(p) || loose && !s.Upper(p) || s.AlnumAt(p+1) {
 		return 0, false
 	}
 	return p + 1, loose
@@ -51,9 +51,9 @@ func (s documentFinder) lettered(n *num) {
 	case n.inner || s.AlnumBefore(start) || !s.stops(n.end) || s.AlnumAt(n.end) || e.has(labels|unit):
 	case len(letters) == 3 && digits == 6:
 		s.add(start, n.end, passport, 0.5, false)
-	case letters == "CYL" && digits >= 9 && digits <= 12:
+	case letters == "CYL":
 		s.add(start, n.end, cardID, 0.85, false)
-	case len(letters) == 4 && digits == 10 && (s.Upper(start) && s.Upper(start+3) || s.context(start)&forCard != 0):
+	case len(letters) == 4 && digits == 10 && (s.Upper(start) || s.context(start)&forCard != 0):
 		s.add(start, n.end, cardID, 0.85, false)
 	}
 }
@@ -95,12 +95,15 @@ var provinces = strings.Fields(`A AB AL AV B BA BI BU C CA CC CE CO CR CS CU GC 
 // oldPlate finds the form before 2000: letters of the province, four digits,
 // one or two letters, with hyphens.
 func (s documentFinder) oldPlate(n *num) bool {
-	start := s.capitals(n.start-1, 2)
+	start := n.start - 1
+	for s.Upper(start - 1) {
+		start--
+	}
 	end := n.end + 1
-	for s.Upper(end) && end-n.end <= 3 {
+	for s.Upper(end) {
 		end++
 	}
-	if start >= n.start-1 || s.At(n.start-1) != '-' || s.At(n.end) != '-' || end-n.end < 2 || end-n.end > 3 || s.AlnumAt(end) ||
+	if s.AlnumBefore(start) || s.At(n.start-1) != '-' || s.At(n.end) != '-' || end-n.end < 2 || end-n.end > 3 ||
 		!slices.Contains(provinces, string(s.Text[start:n.start-1])) {
 		return false
 	}
@@ -120,16 +123,15 @@ func (s documentFinder) account(n *num) {
 	var plain [34]byte
 	plain[0], plain[1] = s.At(p)&^0x20, s.At(q)&^0x20
 	want := control.IBANLength(plain[0], plain[1])
-	if want == 0 || !s.Letter(p) || !s.Letter(q) {
+	if want == 0 {
 		return
 	}
 	have, at, usual := 2, n.start, q == n.start-1 && p == q-1 && !s.AlnumBefore(p)
-	letters := false
 	for have < want {
 		b := s.At(at)
 		if !cut.IsAlnum(b) {
 			w := s.signs(at)
-			if have < 4 && w > 0 || !s.Alnum(at+w) || w == 0 {
+			if have < 4 || !s.Alnum(at+w) {
 				return
 			}
 			usual = usual && w == 1 && (b == ' ' || b == '-')
@@ -141,14 +143,13 @@ func (s documentFinder) account(n *num) {
 				return // words
 			}
 			b &^= 0x20
-			letters = true
 		}
 		plain[have] = b
 		have++
 		at++
 	}
 	switch {
-	case s.Digit(at), letters && s.AlnumAt(at):
+	case s.Digit(at):
 	case control.IBAN(plain[:want]):
 		s.add(p, at, iban, 1, true)
 	case usual && string(plain[:2]) == "ES" && s.Upper(p) && !s.AlnumAt(at):
@@ -159,7 +160,7 @@ func (s documentFinder) account(n *num) {
 // postal finds a postal code behind a label, behind the number of a street or
 // before a town.
 func (s documentFinder) postal(n *num) {
-	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.At(n.end) != '-' || s.LetterAt(n.end) {
+	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.At(n.end) != '-' {
 		return
 	}
 	if s.labelOf(n)&forPostal != 0 {
@@ -169,7 +170,7 @@ func (s documentFinder) postal(n *num) {
 	if p := s.Value(n.start, n.start+2); p < 1 || p > 52 {
 		return
 	}
-	if s.At(n.start-1) == '-' && (s.At(n.start-2) == 'E' || s.At(n.start-2) == 'D') && !s.AlnumBefore(n.start-2) {
+	if s.At(n.start-1) == '-' && (s.At(n.start-2) == 'E' || s.At(n.start-2) == 'D') {
 		s.add(n.start-2, n.end, postalCode, 0.85, false) // the sign of the country
 		return
 	}
@@ -203,10 +204,10 @@ func (s documentFinder) townBehind(j int) (known, capital bool) {
 	}
 	for range 3 { // L'Hospitalet, San Sebastián de, Las Palmas
 		end, e := s.wordFrom(p)
-		if e.has(town) && s.LetterAt(p) && !s.Lower(p) {
+		if e.has(town) && !s.Lower(p) {
 			return true, true
 		}
-		capital = capital || s.Upper(p) && s.Lower(p+1) && !e.has(unit)
+		capital = capital || s.Upper(p) && s.Lower(p+1)
 		p = end
 		for b := s.At(p); b == ' ' || b == '\'' || b == '('; b = s.At(p) {
 			p++
@@ -220,7 +221,7 @@ func (s documentFinder) townBehind(j int) (known, capital bool) {
 func (s *scan) streetBefore(i int) bool {
 	for p, floor := i, max(i-60, 0); p > floor; {
 		b := s.Text[p-1]
-		if b == '\n' || b == ';' {
+		if b == '\n' {
 			return false
 		}
 		if !cut.InWord[b] {

@@ -27,7 +27,7 @@ func (s netFinder) mail(i int) {
 		left, right := s.blankBefore(i), s.Space(i+1)
 		end, known = s.host(i+1+right, true)
 		start = s.localPart(i - left)
-		if left+right == 0 || !known || start == i-left {
+		if !known || start == i-left {
 			return
 		}
 		score = 0.7
@@ -46,13 +46,13 @@ func (s netFinder) brokenHost(i, end int) int {
 	at += s.Dash(at)
 	for labels := 0; labels < 5; labels++ {
 		j := at
-		for j-at < 64 && (s.Alnum(j) || s.At(j) == '-' || s.At(j) == '_') {
+		for j-at < 64 && (s.Alnum(j) || s.At(j) == '-') {
 			j++
 		}
-		if j == at || !s.Alnum(at) {
+		if !s.Alnum(at) {
 			break
 		}
-		if labels > 0 && j > end && j-at <= 6 && s.ending(at, j) && !s.LetterAt(j) {
+		if labels > 0 && s.ending(at, j) && !s.LetterAt(j) {
 			end = j
 		}
 		dot := s.point(j)
@@ -76,7 +76,7 @@ func (s netFinder) blankBefore(i int) int {
 func (s netFinder) gap(i int) int {
 	for range 3 {
 		switch b := s.At(i); {
-		case b == '\n' || b == '\r':
+		case b == '\n':
 			i++
 		default:
 			i += s.Space(i)
@@ -132,7 +132,7 @@ func (s netFinder) localPart(i int) int {
 func (s netFinder) behindMailLabel(start, i int) int {
 	for _, label := range [...]string{"e-mail", "email", "mail", "correo"} {
 		p := start + len(label)
-		if p+1 < i && equalFold(s.Text[start:p], label) && (s.Text[p] == '.' || s.Text[p] == '-' || s.Text[p] == '_') {
+		if p+1 < i && equalFold(s.Text[start:p], label) && (s.Text[p] == '.' || s.Text[p] == '-') {
 			return p + 1
 		}
 	}
@@ -150,10 +150,10 @@ var endings = strings.Fields(`es cat com org net edu eu info gov gob fr pt it de
 func (s netFinder) host(i int, glued bool) (end int, known bool) {
 	for at := i; at-i < 253; {
 		j := at
-		for j < len(s.Text) && j-at < 64 && (s.Alnum(j) || s.Text[j] == '-' || s.Text[j] == '_') {
+		for j < len(s.Text) && j-at < 64 && (s.Alnum(j) || s.Text[j] == '-') {
 			j++
 		}
-		if j == at || !s.Alnum(at) || known && s.Upper(at) && !s.Upper(i) {
+		if !s.Alnum(at) || known && s.Upper(at) {
 			break
 		}
 		stop := j
@@ -180,7 +180,7 @@ func (s netFinder) host(i int, glued bool) (end int, known bool) {
 // topLevel tells whether text[i:j] may be a top-level domain: two letters or
 // more, and hyphens and digits only behind a first letter (xn--p1ai).
 func (s netFinder) topLevel(i, j int) bool {
-	return j-i >= 2 && s.Letter(i) && s.Letter(i+1)
+	return s.Letter(i) && s.Letter(i+1)
 }
 
 // caseChange returns where a known ending in small letters meets a capital in
@@ -208,7 +208,7 @@ func (s netFinder) domain(i int) {
 	for start > 0 && i-start < 63 && (s.Alnum(start-1) || s.Text[start-1] == '-') {
 		start--
 	}
-	if i-start == 3 && s.Text[start]|0x20 == 'w' && s.Text[start+1]|0x20 == 'w' && s.Text[start+2]|0x20 == 'w' {
+	if equalFold(s.Text[start:i], "www") {
 		if end, _ := s.host(i+1, true); end > 0 {
 			s.add(start, s.path(end), url, 0.95, false)
 		}
@@ -220,11 +220,11 @@ func (s netFinder) domain(i int) {
 // bareHost takes a host without scheme only if it is in small letters, stands
 // alone and ends well: glued sentences (dolor.es) look like hosts.
 func (s netFinder) bareHost(start, i int) {
-	if b := s.At(start - 1); b == '.' || b == '@' || b >= utf8.RuneSelf && s.LetterBefore(start) {
+	if b := s.At(start - 1); b == '.' || b == '@' || s.LetterBefore(start) {
 		return
 	}
 	end, known := s.host(start, false)
-	if !known || end <= i {
+	if !known {
 		return
 	}
 	labels := 1
@@ -236,7 +236,7 @@ func (s netFinder) bareHost(start, i int) {
 			labels++
 		}
 	}
-	if s.AlnumAt(end) || s.At(end) == '@' || s.At(end) == '.' && s.AlnumAt(end+1) {
+	if s.AlnumAt(end) || s.At(end) == '.' && s.AlnumAt(end+1) {
 		return
 	}
 	full := s.path(end)
@@ -245,13 +245,13 @@ func (s netFinder) bareHost(start, i int) {
 	case i-start < 2:
 	case full > end || labels > 2:
 		s.add(start, full, url, 0.7, false)
-	case short > 3 && !s.Digit(start): // not .es, .de: words
+	case short > 3: // not .es, .de: words
 		s.add(start, full, url, 0.6, false)
 	}
 }
 
 func (s netFinder) lastDot(i int) int {
-	for i > 0 && s.Text[i-1] != '.' {
+	for s.At(i-1) != '.' {
 		i--
 	}
 	return i - 1
@@ -275,7 +275,7 @@ func (s netFinder) rest(i int) int {
 		switch b := s.Text[end]; {
 		case b <= ' ' || outsideURL[b]:
 			return s.trim(i, end)
-		case (b == ',' || b == ';') && s.another(end+1):
+		case b == ',' && s.another(end+1):
 			return s.trim(i, end)
 		case b == '(':
 			open++
@@ -285,8 +285,8 @@ func (s netFinder) rest(i int) int {
 				return s.trim(i, end)
 			}
 		case b >= utf8.RuneSelf:
-			r, size := utf8.DecodeRune(s.Text[end:])
-			if r == utf8.RuneError || !s.LetterAt(end) {
+			_, size := utf8.DecodeRune(s.Text[end:])
+			if !s.LetterAt(end) {
 				return s.trim(i, end)
 			}
 			end += size
@@ -300,7 +300,7 @@ func (s netFinder) rest(i int) int {
 // another tells whether a second URL starts at i.
 func (s netFinder) another(i int) bool {
 	rest := s.Text[i:]
-	return len(rest) > 4 && (equalFold(rest[:4], "http") || equalFold(rest[:3], "www") && rest[3] == '.')
+	return len(rest) > 4 && equalFold(rest[:4], "http")
 }
 
 func (s netFinder) trim(i, end int) int {
@@ -314,7 +314,7 @@ func (s netFinder) address(i int) {
 	}
 	if s.At(i+1) == '/' && s.At(i+2) == '/' {
 		start := i
-		for start > 0 && i-start < 10 && s.Letter(start-1) {
+		for i-start < 10 && s.Letter(start-1) {
 			start--
 		}
 		if end := s.rest(i + 3); i-start >= 3 && end > i+4 && s.Alnum(i+3) {
@@ -344,7 +344,7 @@ func (s netFinder) ip(n *num) {
 	for end-n.start < len("255.255.255.255") && (s.Digit(end) || s.At(end) == '.' && s.Digit(end+1)) {
 		end++
 	}
-	if n.inner || n.glued || bytes.Count(s.Text[n.start:end], []byte(".")) != 3 || s.Digit(end) || s.LetterAt(end) || s.At(end) == ',' && s.Digit(end+1) {
+	if n.inner || n.glued || bytes.Count(s.Text[n.start:end], []byte(".")) != 3 || s.LetterAt(end) || s.At(end) == ',' && s.Digit(end+1) {
 		return
 	}
 	_, err := netip.ParseAddr(string(s.Text[n.start:end]))
@@ -352,7 +352,7 @@ func (s netFinder) ip(n *num) {
 	case err != nil:
 	case s.labelOf(n)&forIP != 0:
 		s.add(n.start, end, ipAddress, 0.98, false)
-	case end-n.start > len("1.1.1.1") && s.Text[n.start] != '0':
+	case end-n.start > len("1.1.1.1"):
 		s.add(n.start, end, ipAddress, 0.85, false)
 	}
 }

@@ -1,7 +1,5 @@
 package patterns
 
-import "github.com/velum-health/velum/models/word/cut"
-
 // num is a number in the text: the first run of digits and what was asked
 // about it so far.
 type num struct {
@@ -61,8 +59,6 @@ func (s *scan) labelOf(n *num) role {
 // behind one of . , / - :.
 func (s *scan) stops(j int) bool {
 	switch b := s.At(j); {
-	case cut.IsDigit(b):
-		return false
 	case b == '.' || b == ',' || b == '/' || b == '-' || b == ':':
 		return !s.Digit(j + 1)
 	}
@@ -91,18 +87,4 @@ func (s *scan) measured(j int) bool {
 // and where it starts.
 func (s *scan) near(i int) (start int, e *meaning) {
 	return s.wordUpTo(s.SpacesBefore(i))
-}
-
-// capitals returns the start of the run of at most most capital letters that
-// touches i from the left, or i when there is none or another letter or digit
-// stands before them.
-func (s *scan) capitals(i, most int) int {
-	p := i
-	for p > 0 && s.Upper(p-1) && i-p <= most {
-		p--
-	}
-	if i-p > most || s.AlnumBefore(p) {
-		return i
-	}
-	return p
 }

@@ -50,18 +50,16 @@ const maxDigits = 32
 // Options chooses what a Matcher looks for. The zero value finds everything.
 type Options struct {
 	Categories []pipeline.Category // of the label set "pattern"; nil means all
-	MinScore   float32             // matches below are left out; 0 keeps all
 }
 
 // Matcher finds identifiers by their form. It is immutable and may be shared by goroutines.
 type Matcher struct {
-	wanted   [256]bool // by category
-	minScore float32
+	wanted [256]bool // by category
 }
 
 // New returns a Matcher.
 func New(o Options) *Matcher {
-	m := &Matcher{minScore: o.MinScore}
+	m := new(Matcher)
 	wanted := o.Categories
 	if wanted == nil {
 		wanted = allCategories
@@ -138,10 +136,10 @@ func longest(found []pipeline.Match) int {
 	var cover pipeline.Match // the match that reaches furthest so far
 	for _, f := range found {
 		same := f.Start == cover.Start && f.End == cover.End
-		if f.End <= cover.End && !same && (!f.Checked || cover.Checked || f.Category == cover.Category) {
+		if f.End <= cover.End && !same && (!f.Checked || f.Category == cover.Category) {
 			continue
 		}
-		if same && claimed(found[:n], f) {
+		if claimed(found[:n], f) {
 			continue
 		}
 		if f.End >= cover.End {
@@ -179,7 +177,6 @@ type scan struct {
 	dates     []dates.Find // those of the note, by their starts
 	dateEnd   int          // where the last date ends
 	urlEnd    int          // how far the last URL was read
-	piecesEnd int          // where the last number in pieces with a right check digit ended
 	cuedEnd   int          // where the last value behind a cue ended,
 	cuedKind  *kind        // and its kind
 	spokenEnd int          // where the last number in words ended
@@ -189,8 +186,7 @@ type scan struct {
 
 // add keeps a match if it is wanted.
 func (s *scan) add(start, end int, c pipeline.Category, score float32, checked bool) {
-	score = min(score, 1)
-	if s.m.wanted[c] && score >= s.m.minScore {
+	if s.m.wanted[c] {
 		s.dst = append(s.dst, pipeline.Match{
 			Start: int32(start), End: int32(end), Score: score, Category: c, Checked: checked,
 		})
@@ -200,12 +196,11 @@ func (s *scan) add(start, end int, c pipeline.Category, score float32, checked b
 // all is the byte prefilter: it skips what cannot begin a pattern.
 func (s *scan) all() {
 	text, nets, ages := s.Text, netFinder{s}, ageFinder{s}
-	s.dateEnd = -1
 	for i := 0; i < len(text); {
 		switch b := text[i]; {
 		case b == ' ':
 		case cut.InWord[b]:
-			if i+1 < len(text) && opens.Has(b, text[i+1], s.At(i+2)) {
+			if opens.Has(b, s.At(i+1), s.At(i+2)) {
 				ages.word(i)
 			}
 			for i++; i < len(text) && cut.InWord[text[i]]; i++ {

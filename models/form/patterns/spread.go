@@ -51,7 +51,7 @@ func (s pieceFinder) spread(i int) (x spread) {
 		}
 		if x.apart > 0 && string(s.Text[i:i+w]) != string(s.Text[gapStart:gapEnd]) {
 			x.same = false
-			x.most = x.most && x.apart == 1
+			x.most = x.apart == 1
 		}
 		gapStart, gapEnd = i, i+w
 		for _, b := range s.Text[i : i+w] {
@@ -94,7 +94,7 @@ func (s pieceFinder) digitAt(i int) byte {
 	if cut.IsDigit(b) {
 		return b
 	}
-	if !s.Digit(i-1) || !s.Digit(i+1) {
+	if !s.Digit(i + 1) {
 		return 0
 	}
 	switch b {
@@ -110,7 +110,7 @@ func (s pieceFinder) digitAt(i int) byte {
 // if there are none or too many.
 func (s pieceFinder) apart(i int) int {
 	w := s.signs(i)
-	if w > 0 && s.Digit(i+w) {
+	if s.Digit(i + w) {
 		return w
 	}
 	return 0
@@ -120,11 +120,7 @@ func (s pieceFinder) apart(i int) int {
 func (s *scan) signs(i int) int {
 	at := i
 	for range maxApart {
-		w := s.signAt(at)
-		if w == 0 {
-			break
-		}
-		at += w
+		at += s.signAt(at)
 	}
 	return at - i
 }
@@ -157,14 +153,14 @@ func (s *scan) signsBefore(i int) int {
 
 // end returns the place behind digit n-1 if a piece ends there, else 0.
 func (x *spread) end(n int) int {
-	if x.n < n || x.n > n && x.at[n] == x.at[n-1]+1 {
+	if x.n < n || x.at[n] == x.at[n-1]+1 {
 		return 0
 	}
 	return x.at[n-1] + 1
 }
 
 // whole tells whether the first n digits stand together.
-func (x *spread) whole(n int) bool { return x.n >= n && x.at[n-1] == x.at[0]+n-1 }
+func (x *spread) whole(n int) bool { return x.at[n-1] == x.at[0]+n-1 }
 
 // value returns digits i to j as a number.
 func (x *spread) value(i, j int) (v int) {
@@ -177,7 +173,7 @@ func (x *spread) value(i, j int) (v int) {
 // pieces finds the identifiers that a number in pieces is. What is found as
 // usual is found here again; the better score stays.
 func (s pieceFinder) pieces(n *num) {
-	if n.start < s.piecesEnd || !s.fourDigits(n) {
+	if !s.fourDigits(n) {
 		return
 	}
 	x := s.spread(n.start)
@@ -185,9 +181,8 @@ func (s pieceFinder) pieces(n *num) {
 	if x.n < 7 {
 		return
 	}
-	first := len(s.dst)
 	alone := !s.continues(n.start)
-	s.identity(n, &x, alone)
+	s.identity(n, &x)
 	s.cifPieces(n, &x)
 	s.social(n, &x)
 	s.cardPieces(n, &x)
@@ -200,11 +195,6 @@ func (s pieceFinder) pieces(n *num) {
 	s.telephone(n, &x, alone)
 	if end := x.end(10); end > 0 {
 		s.andalusian(n, end)
-	}
-	for _, m := range s.dst[first:] {
-		if m.Checked {
-			s.piecesEnd = max(s.piecesEnd, int(m.End))
-		}
 	}
 }
 
@@ -235,7 +225,7 @@ func (s pieceFinder) checkBehind(i, v int, together bool) int {
 
 // identity finds DNI, NIE and the NIF with K, L or M, also glued to a word: NIEX... With the
 // right letter every form counts, with another one the usual forms.
-func (s pieceFinder) identity(n *num, x *spread, alone bool) {
+func (s pieceFinder) identity(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
 	for _, digits := range [...]int{8, 7} {
 		end := x.end(digits)
@@ -248,14 +238,14 @@ func (s pieceFinder) identity(n *num, x *spread, alone bool) {
 		switch foreign = foreign && (p == n.start-1 || !s.AlnumBefore(p)); {
 		case foreign:
 			start = p
-		case !together && !alone, digits == 7 && (!together || loose || n.glued):
+		case digits == 7 && (!together || loose || n.glued):
 			continue
 		default:
 			v = x.value(0, digits)
 		}
 		if last := s.checkBehind(end, v, together); last > 0 {
 			s.add(start, last, dni, 0.9, true)
-		} else if usual := together || x.same && x.lengths(8) == 233 && s.At(x.at[1]+1) != '/'; usual && letter > 0 && !loose && !n.inner &&
+		} else if usual := together || x.lengths(8) == 233; usual && letter > 0 && !loose && !n.inner &&
 			(foreign || digits == 8 && !n.glued) && strings.IndexByte(control.Letters, s.Text[letter-1]&^0x20) >= 0 {
 			s.add(start, letter, dni, 0.6, false)
 		}
@@ -268,7 +258,7 @@ func (s pieceFinder) identity(n *num, x *spread, alone bool) {
 func (s pieceFinder) cifPieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
 	first := s.At(p) &^ 0x20
-	if !cut.IsLetter(first) || first == 'I' || first == 'O' || first == 'T' || first > 'W' || x.n < 7 {
+	if !cut.IsLetter(first) || first == 'I' || x.n < 7 {
 		return
 	}
 	var d [8]byte
@@ -281,14 +271,12 @@ func (s pieceFinder) cifPieces(n *num, x *spread) {
 		d[7] = s.At(p) &^ 0x20
 		end = p + 1
 	}
-	if end == 0 || !control.CIF(d) || s.Digit(end) {
+	if end == 0 || !control.CIF(d) {
 		return
 	}
-	_, glued := s.wordUpTo(p)
-	label := s.context(p)&forDNI != 0 || glued.has(forDNI)
 	switch tight := p == n.start-1; {
-	case label:
-	case s.AlnumBefore(p) && !(tight && s.startsWord(p)), x.n > 8, s.AlnumAt(end) && !x.whole(x.n):
+	case s.context(p)&forDNI != 0:
+	case s.AlnumBefore(p) && !s.startsWord(p), s.AlnumAt(end) && !x.whole(x.n):
 		return
 	case !s.Upper(p) && !(tight && x.apart == 0):
 		return
@@ -310,12 +298,12 @@ func (s pieceFinder) social(n *num, x *spread) {
 		lengths, whole := x.lengths(digits), x.whole(digits)
 		switch {
 		case control.Social(x.digit[:digits]):
-			if digits == 12 || x.n == 11 && x.apart <= 2 && (x.value(0, 2) != 34 || x.digit[2] < '6') {
+			if digits == 12 || x.n == 11 && (x.value(0, 2) != 34 || x.digit[2] < '6') {
 				s.add(n.start, end, socialID, 0.9, true)
 				return
 			}
-		case n.inner || n.glued || !s.stops(end) || s.LetterAt(end) || s.measured(end):
-		case x.same && (lengths == 282 || lengths == 272), digits == 12 && lengths == 29:
+		case n.inner || n.glued || !s.stops(end) || s.LetterAt(end):
+		case x.same && lengths == 282, digits == 12 && lengths == 29:
 			s.add(n.start, end, socialID, 0.8, false)
 		case whole && digits == 12:
 			s.add(n.start, end, socialID, 0.4, false)
@@ -327,19 +315,16 @@ func (s pieceFinder) social(n *num, x *spread) {
 // that touches them: G A P E 0..., TISGAPE0...
 func (s pieceFinder) cardPieces(n *num, x *spread) {
 	end := x.end(10)
-	if end == 0 || !control.Born(x.digit[:]) || s.Digit(end) {
+	if end == 0 || !control.Born(x.digit[:]) {
 		return
 	}
 	p := n.start - s.signsBefore(n.start)
 	gap, start := 0, p
 	for k := range 4 {
-		if k == 1 && s.signAt(start-1) == 1 && s.Letter(start-2) {
+		if k == 1 && s.signAt(start-1) == 1 {
 			gap = 1
 		}
 		if k > 0 {
-			if gap == 1 && s.signAt(start-1) != 1 {
-				return
-			}
 			start -= gap
 		}
 		if !s.Letter(start - 1) {
@@ -366,14 +351,14 @@ func (s pieceFinder) cardPieces(n *num, x *spread) {
 func (s pieceFinder) luhnPieces(n *num, x *spread) {
 	for _, digits := range [...]int{19, 18, 16, 15, 14, 13} {
 		end := x.end(digits)
-		if end == 0 || s.Digit(end) || !control.Luhn(x.digit[:digits]) {
+		if end == 0 || !control.Luhn(x.digit[:digits]) {
 			continue
 		}
 		if control.Issued(x.value(0, 4), digits) {
 			s.add(n.start, end, iban, 0.9, true)
 			return
 		}
-		if digits == 15 && x.n == 15 && (x.apart == 0 || x.lengths(15) == 2661 || x.same && x.apart > 2 || x.lines && x.apart == 1 || s.labelOf(n)&forDevice != 0) {
+		if digits == 15 && x.n == 15 && (x.apart == 0 || x.lengths(15) == 2661 || x.lines && x.apart == 1 || s.labelOf(n)&forDevice != 0) {
 			s.add(n.start, end, iban, 0.85, true)
 			return
 		}
@@ -397,7 +382,7 @@ func (x *spread) lengths(n int) (v int) {
 // andalusian finds a NUHSA, AN and ten digits.
 func (s pieceFinder) andalusian(n *num, end int) {
 	p := n.start - s.signsBefore(n.start) - 2
-	if s.At(p)&^0x20 != 'A' || s.At(p+1)&^0x20 != 'N' || n.inner {
+	if s.At(p)&^0x20 != 'A' || s.At(p+1)&^0x20 != 'N' {
 		return
 	}
 	tight := p == n.start-2

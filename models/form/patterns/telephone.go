@@ -48,11 +48,11 @@ func (s *scan) addTelephone(start, end int, score float32) {
 // over a line end; behind 34 in any groups. end is 0 if there is none.
 func (s pieceFinder) national(n *num, x *spread, alone bool) (end int, score float32) {
 	at := 0
-	if x.n >= 11 && x.value(0, 2) == 34 && (x.end(2) > 0 || x.whole(11)) {
+	if x.value(0, 2) == 34 && (x.end(2) > 0 || x.whole(11)) {
 		at = 2
 	}
 	end = x.end(at + 9)
-	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && (x.apart > 0 || !s.Upper(end)) {
+	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && !s.Upper(end) {
 		return 0, 0
 	}
 	goesOn := !s.stopsTelephone(end)
@@ -69,10 +69,10 @@ func (s pieceFinder) national(n *num, x *spread, alone bool) (end int, score flo
 		default:
 			return end, 0.55
 		}
-	case !alone || goesOn && !(x.lines && x.n == at+9), string(s.Text[end-4:end]) == ".000":
+	case !alone || goesOn:
 	case at > 0:
 		return end, 0.8
-	case x.most && slices.Contains(spoken, lengths), x.same && lengths == 111111111, x.lines && x.apart == 1:
+	case x.most && slices.Contains(spoken, lengths), lengths == 111111111, x.lines:
 		return end, 0.6
 	}
 	return 0, 0
@@ -91,7 +91,7 @@ func (s pieceFinder) stopsTelephone(j int) bool {
 	if !s.stops(j) {
 		return false
 	}
-	return s.Space(j) == 0 || !s.Digit(j+s.Space(j))
+	return !s.Digit(j + s.Space(j))
 }
 
 //go:embed calling.txt
@@ -121,10 +121,10 @@ func (x *spread) abroad(at int) int {
 			return 0
 		case c.least == 0:
 			continue
-		case at < x.n && x.digit[at] == '0': // the trunk prefix
+		case x.digit[at] == '0': // the trunk prefix
 			at++
 		}
-		if at == x.n || (code == 1 || code == 34) && x.digit[at] < '2' || code == 34 && x.digit[at] < '6' {
+		if code == 34 && x.digit[at] < '6' {
 			return 0
 		}
 		return x.last(at+int(c.least), at+int(c.most))
@@ -151,7 +151,7 @@ func (s *scan) onlySeparators(i, j int) bool {
 // withExtension goes over "ext. 1234" behind a number that ends at j.
 func (s *scan) withExtension(j int) int {
 	p := s.Spaces(j)
-	if b := s.At(p); b == ',' || b == '(' || b == '-' {
+	if b := s.At(p); b == ',' || b == '(' {
 		p = s.Spaces(p + 1)
 	}
 	end, e := s.wordFrom(p)
@@ -161,7 +161,7 @@ func (s *scan) withExtension(j int) int {
 	for b := s.At(end); b == '.' || b == ':' || b == ' '; b = s.At(end) {
 		end++
 	}
-	if k := s.Digits(end); k > end && k-end <= 6 {
+	if k := s.Digits(end); k > end {
 		return k
 	}
 	return j
@@ -169,8 +169,8 @@ func (s *scan) withExtension(j int) int {
 
 // extensionNumber finds "ext. 123", too short for the rest.
 func (s *scan) extensionNumber(n *num) {
-	if n.end-n.start == 3 && !n.inner && !n.glued && s.stops(n.end) {
-		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.has(extension) && !s.measured(n.end) {
+	if n.end-n.start == 3 && !n.glued {
+		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.has(extension) {
 			s.add(n.start, n.end, telephone, 0.5, false)
 		}
 	}

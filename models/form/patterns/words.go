@@ -184,9 +184,6 @@ func (s *scan) context(i int) role {
 	floor := max(i-64, 0)
 	for range 6 {
 		p := s.punctuationBefore(i, floor)
-		if p <= floor {
-			return 0
-		}
 		start, e := s.wordUpTo(p)
 		if e.has(labels) {
 			return e.roles
@@ -205,14 +202,10 @@ var beforeValue = cut.SetOf(" \t.:-()#=/'\",*_[|+>")
 // punctuationBefore skips what may stand between a label and its number.
 func (s *scan) punctuationBefore(i, floor int) int {
 	for i > floor {
-		switch {
-		case beforeValue[s.Text[i-1]]:
-			i--
-		case s.SpaceBefore(i) == 2:
-			i -= 2
-		default:
-			return i
+		if !beforeValue[s.Text[i-1]] {
+			break
 		}
+		i--
 	}
 	return i
 }
