@@ -12,10 +12,9 @@ import (
 
 // rules holds the options in the form that the workers share, read-only.
 type rules struct {
-	names, soft, kept [256]bool // by category
+	names, soft, kept [256]bool // by category: no word of it may survive; only long values are looked for
 	shuffled          [256]bool // the same
 	anyShuffled       bool
-	minValue, minSoft int
 	placeholders      map[string]bool // "[PERSON]"
 	strict            [numForms]bool
 }
@@ -64,27 +63,17 @@ func (s *wordSet) has(w []byte) bool {
 	return s.filter[m>>6]>>(m&63)&1 != 0 && s.words[string(w)]
 }
 
+// softKinds are those of which only long values are looked for.
+var softKinds = []pipeline.Kind{pipeline.DateKind, pipeline.AgeKind, pipeline.ProfessionKind, pipeline.TraitKind}
+
 func newRules(o Options) *rules {
-	r := &rules{minValue: o.MinValue, minSoft: o.MinSoft, placeholders: map[string]bool{}}
-	if r.minValue == 0 {
-		r.minValue = MinValue
-	}
-	if r.minSoft == 0 {
-		r.minSoft = 6
-	}
-	set := func(t *[256]bool, given []pipeline.Category, kinds ...pipeline.Kind) {
-		for c := range pipeline.Categories() {
-			category := pipeline.Category(c)
-			t[c] = slices.Contains(given, category) || given == nil && c > 0 && slices.Contains(kinds, category.Kind())
-		}
-	}
-	set(&r.names, o.Names, pipeline.NameKind)
-	set(&r.soft, o.Soft, pipeline.DateKind, pipeline.AgeKind, pipeline.ProfessionKind, pipeline.TraitKind)
-	set(&r.kept, o.Kept)
-	set(&r.shuffled, o.Shuffled)
-	r.anyShuffled = len(o.Shuffled) > 0
-	for c := 1; c < pipeline.Categories(); c++ {
-		r.placeholders["["+pipeline.Category(c).String()+"]"] = true
+	r := &rules{placeholders: map[string]bool{}, anyShuffled: len(o.Shuffled) > 0}
+	for n := 1; n < pipeline.Categories(); n++ {
+		c := pipeline.Category(n)
+		r.names[c] = c.Kind() == pipeline.NameKind
+		r.soft[c] = slices.Contains(softKinds, c.Kind())
+		r.kept[c], r.shuffled[c] = slices.Contains(o.Kept, c), slices.Contains(o.Shuffled, c)
+		r.placeholders["["+c.String()+"]"] = true
 	}
 	for f := range numForms {
 		r.strict[f] = true
@@ -144,9 +133,9 @@ func (v *verifier) value(text []byte, c pipeline.Category) {
 	start := len(v.folded)
 	v.folded = foldWords(v.folded, text)
 	end := len(v.folded)
-	least := v.minValue
+	least := minValue
 	if v.isSoft = v.soft[c]; v.isSoft {
-		least = v.minSoft
+		least = minSoft
 	}
 	letters, meaning, digits := v.weigh(start, end)
 	if letters >= least && meaning {
@@ -197,7 +186,7 @@ func (v *verifier) words(start, end int) {
 	for at := start; at < end; {
 		stop := v.wordEnd(at, end)
 		w := v.folded[at:stop]
-		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !ignoredWords.has(w) {
+		if (at > start || stop < end) && stop-at >= minValue && kinds[w[0]] != numeric && !ignoredWords.has(w) {
 			v.want(at, stop, false, sharedWords.has(w))
 			v.needles[len(v.needles)-1].pair = string(w) == "maria" || string(w) == "jose"
 		}

@@ -51,10 +51,6 @@ import (
 type Options struct {
 	Workers int // 0 means 1
 
-	// Names are the categories of which no single word may survive; Soft are those of which only long values are looked
-	// for. nil means the defaults; every other category is neither.
-	Names, Soft []pipeline.Category
-
 	// Kept are the categories that the policy leaves readable. Neither their values nor identifiers of their form are
 	// looked for.
 	Kept []pipeline.Category
@@ -63,16 +59,16 @@ type Options struct {
 	// hold a value of the note itself, however short or common.
 	Shuffled []pipeline.Category
 
-	// The least number of letters and digits of a value that is looked for; 0 means MinValue, and for soft categories
-	// 6, the length of the longest frequent duration ("10 años").
-	MinValue, MinSoft int
-
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 }
 
-// MinValue is the default for the shortest value that is searched; initials and two-letter words occur in every note by
-// chance.
-const MinValue = 3
+// The least number of letters and digits of a value that is looked for: initials and two-letter words occur in every note
+// by chance. Of soft categories (dates, ages, professions, traits) a value must have as many as
+// the longest frequent duration ("10 años").
+const (
+	minValue = 3
+	minSoft  = 6
+)
 
 // New returns the stage.
 func New(o Options) pipeline.Step {

@@ -276,12 +276,12 @@ func TestKept(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
-	if got := verify(t, Options{MinSoft: 4}, batchOf(t, "[AGE:5 años] 5 años", "[AGE] 5 años")); got != pipeline.SurvivingValue {
-		t.Errorf("soft values of four: %v", got)
-	}
-	if got := verify(t, Options{Names: []pipeline.Category{}}, batchOf(t, "[PERSON:Ada Quiroga] Quiroga", "[PERSON] Quiroga")); got != pipeline.Sound {
-		t.Errorf("no names: %v", got)
+// TestSoft holds a value of a soft category against the number of letters and digits from which it is looked for.
+func TestSoft(t *testing.T) {
+	for note, want := range map[string]pipeline.Reason{"5 años": pipeline.Sound, "10 años": pipeline.SurvivingValue, "2014": pipeline.Sound, "3/14": pipeline.Sound, "3/2014": pipeline.SurvivingValue} {
+		if got := verify(t, Options{}, batchOf(t, "[AGE:"+note+"] "+note, "[AGE] "+note)); got != want {
+			t.Errorf("%s: %v, want %v", note, got, want)
+		}
 	}
 }
 
