@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,4 +204,52 @@ func TestLearnReport(t *testing.T) {
 		}
 	}
 	l.cfg.Report.Lang = "en"
+}
+
+// TestPromoteKilled: of a start that was killed when it had put a model into use, nothing is left in the folder of models.
+func TestPromoteKilled(t *testing.T) {
+	l, turn := &learning{out: t.TempDir()}, &turns.Turn{Number: 3}
+	file := filepath.Join(l.out, turn.Name(), turns.ModelName)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("a model"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := func() (all []string) {
+		if err := l.promoteTurn(turn); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(l.models())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return all
+	}
+	whole := names()
+	for _, left := range []string{".lock", ".current.tmp", ".promote.tmp"} {
+		if err := os.WriteFile(filepath.Join(l.models(), left), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if left != ".lock" { // a start that is killed with one of these has not put the model into use
+			if err := os.Remove(filepath.Join(l.models(), "_CURRENT")); err != nil {
+				t.Fatal(err)
+			}
+			if left == ".promote.tmp" {
+				for _, name := range whole {
+					if filepath.Ext(name) == ".velum" {
+						if err := os.Remove(filepath.Join(l.models(), name)); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+		}
+		if got := names(); !slices.Equal(got, whole) {
+			t.Errorf("killed with %s: %q, want %q", left, got, whole)
+		}
+	}
 }

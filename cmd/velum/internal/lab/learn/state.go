@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -160,7 +159,7 @@ func (l *learning) settle() error {
 	return l.report()
 }
 
-// promoteTurn puts the model of a turn into use. It records no time, so that the folder is the same whenever it is
+// promoteTurn puts the model of a turn into use, unless it is. It records no time, so that the folder is the same whenever it is
 // done.
 func (l *learning) promoteTurn(t *turns.Turn) error {
 	data, err := os.ReadFile(filepath.Join(l.out, t.Name(), t.Ships().File))
@@ -168,10 +167,7 @@ func (l *learning) promoteTurn(t *turns.Turn) error {
 		return err
 	}
 	folder := promote.Folder{Dir: l.models()}
-	if _, current, err := folder.Current(); err == nil && bytes.Equal(current, data) {
-		return nil
-	}
-	_, err = folder.Promote(data, time.Time{})
+	_, err = folder.Promote(data, time.Time{}) // of the one in use too: a start that was killed may have left the lock
 	return err
 }
 
