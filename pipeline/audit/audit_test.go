@@ -207,7 +207,7 @@ func TestAuditHead(t *testing.T) {
 	_, anew := logOf(t, 9)
 	for what, lines := range map[string][]string{"cut": lines[:4], "anew": anew, "empty": nil} {
 		r := verifyLines(t, head, lines...)
-		if len(r.Findings) != 1 || r.Findings[0].Kind != "removed" {
+		if len(r.Findings) != 1 || r.Findings[0].Kind != "removed" || r.Findings[0].Line != len(lines)+1 {
 			t.Errorf("%s: %+v", what, r.Findings)
 		}
 	}

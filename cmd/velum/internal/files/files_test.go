@@ -1,6 +1,7 @@
 package files
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -219,6 +220,20 @@ func TestSample(t *testing.T) {
 	sample := commit.PartRecord{Kind: "audit", Path: "s", Private: true}
 	if _, _, err := Sample(dir, &commit.Manifest{Files: []commit.PartRecord{sample, extent}}); err == nil {
 		t.Error("a changed extent: no error")
+	}
+	sums := map[string]string{}
+	for name, text := range map[string]string{"e": `{"output":"c0ffee"}`, "none": "no JSON"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sums[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	}
+	extent.SHA256 = sums["e"]
+	if got, of, err := Sample(dir, &commit.Manifest{Files: []commit.PartRecord{extent, sample}}); err != nil || got.Path != "s" || of.Output != "c0ffee" {
+		t.Errorf("%+v of %+v, %v", got, of, err)
+	}
+	if _, _, err := Sample(dir, &commit.Manifest{Files: []commit.PartRecord{sample, {Kind: "extent", Path: "none", Private: true, SHA256: sums["none"]}}}); exit.CodeOf(err) != exit.Integrity {
+		t.Errorf("an extent that is none: %v", err)
 	}
 	for name, files := range map[string][]commit.PartRecord{"none": nil, "a public one": {{Kind: "audit"}, {Kind: "extent", Path: "e"}}, "no extent": {sample}} {
 		if _, _, err := Sample(dir, &commit.Manifest{Files: files}); exit.CodeOf(err) != exit.Config {

@@ -91,6 +91,11 @@ func TestTree(t *testing.T) {
 	if !slices.Equal(b.Reason, []pipeline.Reason{pipeline.Sound, pipeline.BadRow, pipeline.Sound}) || len(b.Spans.At(0)) != 2 || len(b.Spans.At(1))+len(b.Spans.At(2)) != 0 || b.Spans.At(0)[1].Start != 26 || b.Conf[0] <= 0 || b.Conf[1] != 0 || b.Conf[2] <= 0 {
 		t.Errorf("%v %+v %v", b.Reason, b.Spans, b.Conf)
 	}
+	short := unit
+	short.Rows = 1
+	if err := tagged.Load(&short, new(files.TaggedUnit)); exit.CodeOf(err) != exit.Integrity {
+		t.Errorf("notes that the unit does not have: %v", err)
+	}
 	for k := range record.Parts { // one that is not as it was written
 		if p := &record.Parts[k]; p.Kind == "original" {
 			if err := os.WriteFile("out.private/"+p.Path, []byte("x"), 0o600); err != nil {
