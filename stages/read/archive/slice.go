@@ -105,28 +105,28 @@ func (s *Slice) end(u int) int64 {
 	return n
 }
 
-// EachPatient calls do for every note of a unit with its row and the normalized patient id, which is empty if there is
-// none. It stops at damage in the unit, which the run reports and quarantines.
-func (a *Archive) EachPatient(ctx context.Context, u *commit.Unit, do func(row int64, patient []byte)) error {
+// Each puts the notes of a unit into a sink, up to a damage of the unit, which the run reports and quarantines.
+func (a *Archive) Each(ctx context.Context, u *commit.Unit, to pipeline.Sink) error {
 	src, err := a.Open(u)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(pipeline.Run(ctx, src, nil, to, nil), src.Close())
 	}
-	b := new(pipeline.Batch)
+	if _, damaged := errors.AsType[*commit.DamageError](err); damaged {
+		return nil
+	}
+	return err
+}
+
+// EachPatient calls do for every note of a unit with its row and the normalized patient id, which is empty if there is
+// none.
+func (a *Archive) EachPatient(ctx context.Context, u *commit.Unit, do func(row int64, patient []byte)) error {
 	var id []byte
-	for {
-		b.Reset()
-		if err = src.Next(b); err != nil || ctx.Err() != nil {
-			break
-		}
+	return a.Each(ctx, u, pipeline.SinkFunc(func(b *pipeline.Batch) error {
 		patients := b.ExtraNamed(input.PatientColumn)
 		for i := range b.Len() {
 			id = patients.AppendText(id[:0], i)
 			do(b.First+int64(i), id)
 		}
-	}
-	if _, damaged := errors.AsType[*commit.DamageError](err); damaged || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, context.Cause(ctx), src.Close())
+		return nil
+	}))
 }

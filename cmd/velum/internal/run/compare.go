@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -111,27 +112,10 @@ func (m *masking) eachOfPart(p *commit.PartRecord, do func(madeNote)) error {
 
 // countUnit counts the notes of a unit of the archive, as far as it can be read.
 func (m *masking) countUnit(c *idset.Sample, u *commit.Unit) error {
-	src, err := m.archive.Open(u)
-	if err == nil {
-		var b pipeline.Batch
-		for err == nil {
-			for i := range b.Len() {
-				c.Add(b.ID.At(i), b.Text.At(i))
-			}
-			b.Reset()
-			err = src.Next(&b)
+	return m.archive.Each(context.Background(), u, pipeline.SinkFunc(func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			c.Add(b.ID.At(i), b.Text.At(i))
 		}
-		err = errors.Join(ended(err), src.Close())
-	}
-	if _, damaged := errors.AsType[*commit.DamageError](err); damaged {
-		return nil // the run says so
-	}
-	return err
-}
-
-func ended(err error) error {
-	if err == io.EOF {
 		return nil
-	}
-	return err
+	}))
 }

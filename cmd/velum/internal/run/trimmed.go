@@ -8,7 +8,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/mask"
 )
@@ -55,12 +54,8 @@ func (m *masking) trims(ctx context.Context) error {
 			if staged != (days.Mixed && m.Profile != configs.OMOPProfile) {
 				continue
 			}
-			src, err := m.archive.Open(u)
-			if err == nil {
-				err = errors.Join(pipeline.Run(ctx, src, nil, days, nil), src.Close())
-			}
-			if _, damaged := errors.AsType[*commit.DamageError](err); err != nil && !damaged {
-				return err // of a damaged unit the run says so, and sets it aside
+			if err := m.archive.Each(ctx, u, days); err != nil {
+				return err
 			}
 			if !staged {
 				days.EndPiece()
