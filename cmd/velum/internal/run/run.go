@@ -386,14 +386,17 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 	return m.ended(result, out, err)
 }
 
+// fewNotes are so few that their garbage, some 2 kB a note, needs no collecting.
+const fewNotes = 1000
+
 // stage prepares the slots in which units are processed, and their counters.
 func (m *masking) stage(ctx context.Context, notes int64) (context.Context, commit.UnitOptions, func()) {
 	m.progress = m.NewProgress("mask", "notes", notes)
 	ctx, gate := newGate(ctx, m.mostFailures)
 	m.slots = make([]*slot, m.unitsAtOnce())
-	if m.options.Tagged == "" {
+	if m.options.Tagged == "" && (notes == 0 || notes > fewNotes) { // 0: of a share that another process planned
 		m.SteadyMemory()
-	} // else there are no caches of a tagger: little lives, and at 25 % of it a tenth of the time goes to collecting
+	} // else little lives, and to collect what a start leaves took a tenth of a run of one note
 	o := m.unitOptions()
 	o.AtOnce, o.Stats, o.ByLength, o.Attempt = m.unitsAtOnce(), &m.stats, !m.record.checks, m.attempt
 	if m.last != nil {
