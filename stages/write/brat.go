@@ -3,49 +3,46 @@ package write
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/filename"
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// Brat writes a folder of brat standoff files: name.txt and name.ann for each note, where name is its id and may have
+// brat writes a folder of brat standoff files: name.txt and name.ann for each note, where name is its id and may have
 // slashes (see package filename for invalid characters). Every note gets an .ann file, even if empty, because brat does
 // not show a text without one. Offsets count code points. Texts are written byte for byte.
-type Brat struct {
-	o TextOptions
-	folder
-	index offset.Index
-	ann   []byte
+type brat struct {
+	notes
+	root string
+	done map[string]bool // ids written in this run, see key
+	ann  []byte
 }
 
-// NewBrat creates the folder if it does not exist.
-func NewBrat(dir string, o TextOptions) (*Brat, error) {
-	o = o.withDefaults()
-	f, err := newFolder(dir, o.Mode)
-	if err != nil {
-		return nil, err
-	}
-	return &Brat{o: o, folder: f}, nil
+// newBrat creates the folder if it does not exist.
+func newBrat(dir string, o TextOptions) (Text, error) {
+	w := &brat{notes: notes{o: o.withDefaults()}, root: dir, done: map[string]bool{}}
+	w.takes = func(b *pipeline.Batch, i int) bool { return reason(b, i) != pipeline.BadRow }
+	w.put = w.note
+	return w, os.MkdirAll(dir, folderMode(w.o.Mode))
 }
 
-// Put implements pipeline.Sink.
-func (w *Brat) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		if err := w.note(b, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Close does nothing: every file is whole and in place.
+func (w *brat) Close() error { return nil }
 
-func (w *Brat) note(b *pipeline.Batch, i int) error {
-	if reason(b, i) == pipeline.BadRow {
-		w.skipped++
-		return nil
-	}
+// Abort does nothing, for the same reason.
+func (w *brat) Abort() {}
+
+func (w *brat) note(b *pipeline.Batch, i int) error {
 	id, text := b.ID.At(i), b.Text.At(i)
-	if err := w.folder.claim(id); err != nil {
+	if err := w.claim(string(id)); err != nil {
 		return err
 	}
 	w.ann = w.ann[:0]
@@ -55,17 +52,55 @@ func (w *Brat) note(b *pipeline.Batch, i int) error {
 		}
 	}
 	if !w.o.NoText {
-		if err := w.folder.put(id, ".txt", text); err != nil {
+		if err := w.file(string(id), ".txt", text); err != nil {
 			return err
 		}
 	}
-	return w.folder.put(id, ".ann", w.ann)
+	return w.file(string(id), ".ann", w.ann)
+}
+
+// key is the same for all ids of which one file would overwrite the other on some system: macOS and Windows do not tell "a"
+// from "A", and macOS not an accent apart from its letter.
+func key(id string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(id))) }
+
+// folderMode lets those who may read the files enter the folder.
+func folderMode(file os.FileMode) os.FileMode { return 0o700 | file&0o044 | file&0o044>>2 }
+
+// claim checks that id is a safe path below the root that no note had before.
+func (w *brat) claim(id string) error {
+	if !safe(id) {
+		return noteError(fmt.Sprintf("%q", id), "its id is no safe file name", "rename the note or write JSONL, CSV or Parquet")
+	}
+	if w.done[key(id)] {
+		return noteError(id, "a second note with this id, or one that differs in case or in how accents are written, would overwrite the first", "make ids unique or write JSONL, CSV or Parquet")
+	}
+	w.done[key(id)] = true
+	return nil
+}
+
+// safe tells whether an id can be a path below a folder on every system: it is
+// relative, has no empty, dot or hidden part, no backslash and no control
+// character.
+func safe(id string) bool {
+	return fs.ValidPath(id) && !strings.Contains("/"+id, "/.") &&
+		!strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7F || r == '\\' || r == utf8.RuneError })
+}
+
+// file writes one file of a note beside its place and renames it, so that no reader ever sees half of one.
+func (w *brat) file(id, ext string, data []byte) error {
+	path := filepath.Join(w.root, filename.Of(id)+ext)
+	if strings.Contains(id, "/") {
+		if err := os.MkdirAll(filepath.Dir(path), folderMode(w.o.Mode)); err != nil {
+			return err
+		}
+	}
+	return putFile(path, w.o.Mode, data)
 }
 
 // standoff writes one line a span:
 //
 //	T1<TAB>LABEL 0 4<TAB>text
-func (w *Brat) standoff(id, text []byte, spans []pipeline.Span) error {
+func (w *brat) standoff(id, text []byte, spans []pipeline.Span) error {
 	if len(spans) == 0 {
 		return nil
 	}

@@ -21,10 +21,7 @@ var formats = []struct {
 	name   string
 	create func(path string, o TextOptions) (Text, error)
 }{
-	{"parquet", func(p string, o TextOptions) (Text, error) { return NewNotes(p, o) }},
-	{"brat", func(p string, o TextOptions) (Text, error) { return NewBrat(p, o) }},
-	{"jsonl", func(p string, o TextOptions) (Text, error) { return NewJSONL(p, o) }},
-	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},
+	{"parquet", newNotes}, {"brat", newBrat}, {"jsonl", newJSONL}, {"csv", newCSV},
 }
 
 // Formats returns the names that Create accepts.
@@ -42,9 +39,5 @@ func Create(format, path string, o TextOptions) (Text, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
-	w, err := formats[i].create(path, o)
-	if err != nil {
-		return nil, err // not w: a nil writer in an interface is not nil
-	}
-	return w, nil
+	return formats[i].create(path, o)
 }

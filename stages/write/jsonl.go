@@ -1,9 +1,7 @@
 package write
 
 import (
-	"bufio"
 	"fmt"
-	"os"
 	"strconv"
 	"unicode/utf8"
 
@@ -11,60 +9,48 @@ import (
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// JSONL writes one JSON object a line:
+// jsonl writes one JSON object a line:
 //
 //	{"id":"7|1|2","text":"...","spans":[{"start":0,"end":3,"label":"PERSON","source":"gold","score":1}]}
 //
 // Offsets count TextOptions.Unit. A note without text has null; notes that
 // are not UTF-8 or have no id are left out and counted.
-type JSONL struct {
-	o TextOptions
+type jsonl struct {
+	notes
 	*lineFile
-	index offset.Index
-	line  []byte
-	keys  [3]string // with what stands before and behind them
+	line []byte
+	keys [3]string // with what stands before and behind them
 }
 
-// NewJSONL creates a temporary file; Close renames it.
-func NewJSONL(path string, o TextOptions) (*JSONL, error) {
+// newJSONL creates a temporary file; Close renames it.
+func newJSONL(path string, o TextOptions) (Text, error) {
 	o = o.withDefaults()
 	out, err := newLineFile(path, o.Mode)
 	if err != nil {
 		return nil, err
 	}
-	w := &JSONL{o: o, lineFile: out}
+	w := &jsonl{notes: notes{o: o, takes: isTextOrNull}, lineFile: out}
+	w.put = w.note
 	for k, name := range []string{o.IDColumn, o.TextColumn, o.SpansColumn} {
 		w.keys[k] = fmt.Sprintf("%c%s:", "{,,"[k], AppendString(nil, []byte(name)))
 	}
 	return w, nil
 }
 
-// Put implements pipeline.Sink.
-func (w *JSONL) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		null := reason(b, i) == pipeline.NullText
-		if !null && unwritable(b, i) {
-			w.skipped++
-			continue
-		}
-		w.line = AppendString(append(w.line[:0], w.keys[0]...), b.ID.At(i))
-		w.line = append(w.line, w.keys[1]...)
-		if null {
-			w.line = append(w.line, "null"...)
-		} else {
-			w.line = AppendString(w.line, b.Text.At(i))
-		}
-		w.line = append(w.line, w.keys[2]...)
-		var err error
-		if w.line, err = AppendSpans(w.line, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit); err != nil {
-			return err
-		}
-		w.line = append(w.line, "}\n"...)
-		if _, err := w.Write(w.line); err != nil {
-			return err
-		}
+func (w *jsonl) note(b *pipeline.Batch, i int) (err error) {
+	w.line = AppendString(append(w.line[:0], w.keys[0]...), b.ID.At(i))
+	w.line = append(w.line, w.keys[1]...)
+	if isNull(b, i) {
+		w.line = append(w.line, "null"...)
+	} else {
+		w.line = AppendString(w.line, b.Text.At(i))
 	}
-	return nil
+	w.line = append(w.line, w.keys[2]...)
+	if w.line, err = AppendSpans(w.line, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit); err != nil {
+		return err
+	}
+	_, err = w.Write(append(w.line, "}\n"...))
+	return err
 }
 
 // AppendSpans appends a JSON list of spans.
@@ -131,41 +117,4 @@ func AppendString(dst, s []byte) []byte {
 		s = s[1:]
 	}
 	return append(dst, '"')
-}
-
-// lineFile is a buffered file that takes its name only when it is whole.
-type lineFile struct {
-	leftOut
-	*bufio.Writer
-	temp *temp
-	done bool
-}
-
-func newLineFile(path string, mode os.FileMode) (*lineFile, error) {
-	t, err := newTemp(path, mode)
-	if err != nil {
-		return nil, err
-	}
-	return &lineFile{Writer: bufio.NewWriterSize(t, 1<<16), temp: t}, nil
-}
-
-// Close flushes the file and renames it to its final name.
-func (f *lineFile) Close() error {
-	if f.done {
-		return nil
-	}
-	f.done = true
-	if err := f.Flush(); err != nil {
-		f.temp.discard()
-		return err
-	}
-	return f.temp.commit()
-}
-
-// Abort removes the unfinished file.
-func (f *lineFile) Abort() {
-	if !f.done {
-		f.done = true
-		f.temp.discard()
-	}
 }

@@ -1,17 +1,13 @@
 package write
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/filename"
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
@@ -60,21 +56,23 @@ func reason(b *pipeline.Batch, i int) pipeline.Reason {
 	return pipeline.Sound
 }
 
-// unwritable tells whether a note cannot stand in a file of UTF-8 text.
-func unwritable(b *pipeline.Batch, i int) bool {
+// isNull tells whether a note has no text.
+func isNull(b *pipeline.Batch, i int) bool { return reason(b, i) == pipeline.NullText }
+
+// isText tells whether a note can stand in a file of UTF-8 text.
+func isText(b *pipeline.Batch, i int) bool {
 	r := reason(b, i)
-	return r == pipeline.NullText || r == pipeline.NullID || r == pipeline.BadRow || !utf8.Valid(b.Text.At(i)) || !utf8.Valid(b.ID.At(i))
+	return r != pipeline.NullText && r != pipeline.NullID && r != pipeline.BadRow && utf8.Valid(b.Text.At(i)) && utf8.Valid(b.ID.At(i))
 }
 
-// A NoteError says which note cannot be written, why, and what to do. It
+// isTextOrNull tells whether a note can stand in a file of UTF-8 text that has null.
+func isTextOrNull(b *pipeline.Batch, i int) bool { return isNull(b, i) || isText(b, i) }
+
+// noteError says which note cannot be written, why, and what to do. It
 // holds no text of the note.
-type noteError struct {
-	ID     string
-	Cause  string
-	Remedy string
+func noteError(id, cause, remedy string) error {
+	return fmt.Errorf("note %s: %s; %s", id, cause, remedy)
 }
-
-func (e *noteError) Error() string { return fmt.Sprintf("note %s: %s; %s", e.ID, e.Cause, e.Remedy) }
 
 // offsets returns both ends of a span in the unit of x.
 func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err error) {
@@ -82,130 +80,92 @@ func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err e
 	end, ok2 := x.FromByte(int(s.End))
 	if !ok1 || !ok2 || start > end {
 		cause := fmt.Sprintf("span %d-%d lies outside the text or cuts a character", s.Start, s.End)
-		return 0, 0, &noteError{ID: string(id), Cause: cause, Remedy: "report it: no stage may make such a span"}
+		return 0, 0, noteError(string(id), cause, "report it: no stage may make such a span")
 	}
 	return start, end, nil
 }
 
-// leftOut counts the notes that a format cannot hold.
-type leftOut struct{ skipped int }
-
-// Skipped returns the number of notes that were left out.
-func (l *leftOut) Skipped() int { return l.skipped }
-
-// folder writes one file a note below a folder, each beside its place and
-// then renamed, so that no reader ever sees half a file.
-type folder struct {
-	leftOut
-	root string
-	mode os.FileMode
-	done map[string]bool // ids written in this run
+// notes goes over the notes of batches for a format.
+type notes struct {
+	o       TextOptions
+	index   offset.Index
+	skipped int
+	takes   func(b *pipeline.Batch, i int) bool // whether the format can hold note i
+	put     func(b *pipeline.Batch, i int) error
 }
 
-func newFolder(root string, mode os.FileMode) (folder, error) {
-	return folder{root: root, mode: mode, done: map[string]bool{}}, os.MkdirAll(root, folderMode(mode))
-}
-
-// Close does nothing: every file is whole and in place.
-func (f *folder) Close() error { return nil }
-
-// Abort does nothing, for the same reason.
-func (f *folder) Abort() {}
-
-// key is the same for all ids of which one file would overwrite the other on some system: macOS and Windows do not tell "a"
-// from "A", and macOS not an accent apart from its letter.
-func key(id string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(id))) }
-
-// folderMode lets those who may read the files enter the folder.
-func folderMode(file os.FileMode) os.FileMode { return 0o700 | file&0o044 | file&0o044>>2 }
-
-// claim checks that id is a safe path below the root that no note had before.
-func (f *folder) claim(id []byte) error {
-	name := string(id)
-	if !safe(name) {
-		return &noteError{ID: fmt.Sprintf("%q", name), Cause: "its id is no safe file name", Remedy: "rename the note or write JSONL, CSV or Parquet"}
-	}
-	if f.done[key(name)] {
-		return &noteError{ID: name, Cause: "a second note with this id, or one that differs in case or in how accents are written, would overwrite the first", Remedy: "make ids unique or write JSONL, CSV or Parquet"}
-	}
-	f.done[key(name)] = true
-	return nil
-}
-
-// safe tells whether an id can be a path below a folder on every system: it is
-// relative, has no empty, dot or hidden part, no backslash and no control
-// character.
-func safe(id string) bool {
-	if strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7F || r == '\\' || r == utf8.RuneError }) {
-		return false
-	}
-	for part := range strings.SplitSeq(id, "/") {
-		if part == "" || part[0] == '.' {
-			return false
-		}
-	}
-	return true
-}
-
-// put writes one file.
-func (f *folder) put(id []byte, ext string, data []byte) error {
-	path := filepath.Join(f.root, filename.Of(string(id))+ext)
-	if strings.IndexByte(string(id), '/') >= 0 {
-		if err := os.MkdirAll(filepath.Dir(path), folderMode(f.mode)); err != nil {
+// Put implements pipeline.Sink.
+func (w *notes) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if !w.takes(b, i) {
+			w.skipped++
+		} else if err := w.put(b, i); err != nil {
 			return err
 		}
 	}
-	return putFile(path, f.mode, data)
+	return nil
 }
+
+// Skipped returns the number of notes that were left out.
+func (w *notes) Skipped() int { return w.skipped }
 
 // putFile writes data beside path and renames it.
 func putFile(path string, mode os.FileMode, data []byte) error {
-	t, err := newTemp(path, mode)
-	if err != nil {
+	tmp := path + tmpExt
+	if err := os.WriteFile(tmp, data, mode); err != nil {
+		os.Remove(tmp)
 		return err
 	}
-	if _, err := t.Write(data); err != nil {
-		t.discard()
-		return err
-	}
-	return t.commit()
+	return os.Rename(tmp, path)
 }
 
 // Stdout is the path for standard output, for formats of a single file.
 const Stdout = "-"
 
-// temp is a file that takes its name only when it is whole.
-type temp struct {
-	*os.File
+// tmpExt is the end of the name of a file that is not whole.
+const tmpExt = ".tmp"
+
+// lineFile is a buffered file that takes its name only when it is whole.
+type lineFile struct {
+	*bufio.Writer
+	file *os.File
 	path string
+	done bool
 }
 
-func newTemp(path string, mode os.FileMode) (*temp, error) {
-	if path == Stdout {
-		return &temp{File: os.Stdout, path: path}, nil
+func newLineFile(path string, mode os.FileMode) (*lineFile, error) {
+	to := os.Stdout
+	if path != Stdout {
+		var err error
+		if to, err = os.OpenFile(path+tmpExt, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode); err != nil {
+			return nil, err
+		}
 	}
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return nil, err
-	}
-	return &temp{File: f, path: path}, nil
+	return &lineFile{Writer: bufio.NewWriterSize(to, 1<<16), file: to, path: path}, nil
 }
 
-func (t *temp) commit() error {
-	if t.path == Stdout {
+// Close flushes the file and renames it to its final name.
+func (f *lineFile) Close() error {
+	if f.done {
 		return nil
 	}
-	if err := t.Close(); err != nil {
-		os.Remove(t.Name())
+	if err := f.Flush(); err != nil || f.path == Stdout {
+		f.Abort()
 		return err
 	}
-	return os.Rename(t.Name(), t.path)
+	f.done = true
+	if err := f.file.Close(); err != nil {
+		os.Remove(f.file.Name())
+		return err
+	}
+	return os.Rename(f.file.Name(), f.path)
 }
 
-func (t *temp) discard() {
-	if t.path == Stdout {
-		return
+// Abort removes the unfinished file.
+func (f *lineFile) Abort() {
+	if !f.done && f.path != Stdout {
+		f.file.Close()
+		os.Remove(f.file.Name())
 	}
-	t.Close()
-	os.Remove(t.Name())
+	f.done = true
 }

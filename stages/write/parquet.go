@@ -18,28 +18,28 @@ import (
 // columns, and notes that are not UTF-8 or have no id are left out and counted. Without, it is an archive as a hospital exports it,
 // which takes every note as it is and has the columns of the first batch. A note without text has null.
 type Notes struct {
-	o     TextOptions
+	notes
 	path  string
 	rows  int  // of a row group
 	spans bool // are written
 	file  *lineFile
 	table *table.Table // nil before the first batch
 	extra int          // columns of it
-	index offset.Index
-	lists []byte // of the spans of a batch
-	leftOut
+	lists []byte       // of the spans of a batch
 }
 
-// NewNotes creates the folder if it does not exist, and writes notes.parquet in it.
-func NewNotes(dir string, o TextOptions) (*Notes, error) {
+// newNotes creates the folder if it does not exist, and writes notes.parquet in it.
+func newNotes(dir string, o TextOptions) (Text, error) {
 	w := NewArchive(filepath.Join(dir, "notes.parquet"), 0, o)
-	w.spans = true
+	w.spans, w.takes = true, isTextOrNull
 	return w, os.MkdirAll(dir, folderMode(w.o.Mode))
 }
 
 // NewArchive writes a file without spans, with rowGroup rows per row group (0: 100,000).
 func NewArchive(path string, rowGroup int, o TextOptions) *Notes {
-	return &Notes{o: o.withDefaults(), path: path, rows: rowGroup}
+	w := &Notes{notes: notes{o: o.withDefaults(), takes: func(*pipeline.Batch, int) bool { return true }}, path: path, rows: rowGroup}
+	w.put = w.note
+	return w
 }
 
 // Put implements pipeline.Sink.
@@ -49,36 +49,32 @@ func (w *Notes) Put(b *pipeline.Batch) error {
 			return err
 		}
 	}
-	c := w.table.Columns
 	w.lists = w.lists[:0]
-	for i := range b.Len() {
-		null := reason(b, i) == pipeline.NullText
-		if w.spans && !null && unwritable(b, i) {
-			w.skipped++
-			continue
-		}
-		c[0].Bytes(b.ID.At(i))
-		for k := range w.extra {
-			c[1+k].Copy(&b.Extra[k], i)
-		}
-		if text := &c[1+w.extra]; null {
-			text.Null()
-		} else {
-			text.Bytes(b.Text.At(i))
-		}
-		if w.spans {
-			at := len(w.lists)
-			var err error
-			if w.lists, err = AppendSpans(w.lists, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), offset.Bytes); err != nil {
-				return err
-			}
-			c[2].Bytes(w.lists[at:])
-		}
-		if err := w.table.Full(); err != nil {
-			return err
-		}
+	if err := w.notes.Put(b); err != nil {
+		return err
 	}
 	return w.table.Rest()
+}
+
+func (w *Notes) note(b *pipeline.Batch, i int) (err error) {
+	c := w.table.Columns
+	c[0].Bytes(b.ID.At(i))
+	for k := range w.extra {
+		c[1+k].Copy(&b.Extra[k], i)
+	}
+	if text := &c[1+w.extra]; isNull(b, i) {
+		text.Null()
+	} else {
+		text.Bytes(b.Text.At(i))
+	}
+	if w.spans {
+		at := len(w.lists)
+		if w.lists, err = AppendSpans(w.lists, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), offset.Bytes); err != nil {
+			return err
+		}
+		c[2].Bytes(w.lists[at:])
+	}
+	return w.table.Full()
 }
 
 // open opens the file beside its place; Close puts it there.

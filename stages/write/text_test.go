@@ -209,7 +209,7 @@ func through(t *rapid.T, path string, f string, notes []note) []note {
 
 func TestBratFiles(t *testing.T) {
 	dir := t.TempDir()
-	w, err := write.NewBrat(dir, write.TextOptions{})
+	w, err := write.Create("brat", dir, write.TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestBratFiles(t *testing.T) {
 
 func TestFolderRefusesIDs(t *testing.T) {
 	for _, id := range []string{"", "..", "../x", "a/../../x", "/etc/x", "a//b", "a/", ".x", "a\\b", "a\nb", "a\x00b"} {
-		w, err := write.NewBrat(t.TempDir(), write.TextOptions{})
+		w, err := write.Create("brat", t.TempDir(), write.TextOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestFolderRefusesIDs(t *testing.T) {
 			t.Errorf("id %q is accepted", id)
 		}
 	}
-	w, err := write.NewBrat(t.TempDir(), write.TextOptions{})
+	w, err := write.Create("brat", t.TempDir(), write.TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,12 +280,12 @@ func TestTextFiles(t *testing.T) {
 		skipped int
 	}{
 		{
-			"a.jsonl", func(p string) (write.Text, error) { return write.NewJSONL(p, write.TextOptions{}) },
+			"a.jsonl", func(p string) (write.Text, error) { return write.Create("jsonl", p, write.TextOptions{}) },
 			`{"id":"7|1|2","text":"😀 \"l'Anna\"\r\n\u2028va","spans":` + span("5", "9") + "}\n" + `{"id":"null","text":null,"spans":[]}` + "\n", 2,
 		},
 		{
 			"a.csv", func(p string) (write.Text, error) {
-				return write.NewCSV(p, write.TextOptions{Unit: offset.UTF16, TextColumn: "curs"})
+				return write.Create("csv", p, write.TextOptions{Unit: offset.UTF16, TextColumn: "curs"})
 			},
 			"id,curs,spans\n7|1|2,\"😀 \"\"l'Anna\"\"\r\n\u2028va\",\"" + strings.ReplaceAll(span("6", "10"), `"`, `""`) + "\"\n", 3,
 		},
@@ -319,11 +319,11 @@ func TestTextFiles(t *testing.T) {
 
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
-	j, err := write.NewJSONL(filepath.Join(dir, "a"), write.TextOptions{})
+	j, err := write.Create("jsonl", filepath.Join(dir, "a"), write.TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := write.NewCSV(filepath.Join(dir, "b"), write.TextOptions{})
+	c, err := write.Create("csv", filepath.Join(dir, "b"), write.TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func BenchmarkJSONL(b *testing.B) {
 		batch.Spans.Append(n.Spans...)
 		batch.Reason = append(batch.Reason, pipeline.Sound)
 	}
-	w, err := write.NewJSONL(filepath.Join(b.TempDir(), "a"), write.TextOptions{})
+	w, err := write.Create("jsonl", filepath.Join(b.TempDir(), "a"), write.TextOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func BenchmarkJSONL(b *testing.B) {
 // that the file holds as null or not at all.
 func TestParquetOfManyRows(t *testing.T) {
 	dir := t.TempDir()
-	w, err := write.NewNotes(dir, write.TextOptions{})
+	w, err := write.Create("parquet", dir, write.TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

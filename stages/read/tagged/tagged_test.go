@@ -119,10 +119,7 @@ func drawTagged(t *rapid.T) taggedNote {
 // writeTagged writes notes, so many a batch and a row group.
 func writeTagged(t rapid.TB, notes []taggedNote, batch, rowGroup int) []byte {
 	var file bytes.Buffer
-	w, err := unit.NewTagged(&file, someTags, rowGroup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := unit.NewTagged(&file, someTags, rowGroup)
 	for some := range slices.Chunk(notes, batch) {
 		if err := w.Put(taggedBatch(some...)); err != nil {
 			t.Fatal(err)
@@ -239,10 +236,8 @@ func TestTaggedFiles(t *testing.T) {
 	someTags.Encode(in.Tags, in.Tokens.At(0), spans)
 	in.Conf, in.Chosen = []float32{1}, []pipeline.Choice{pipeline.Candidate}
 	var file bytes.Buffer
-	w, err := unit.NewTagged(&file, someTags, 0)
-	if err == nil {
-		err = w.Put(in)
-	}
+	w := unit.NewTagged(&file, someTags, 0)
+	err = w.Put(in)
 	if err == nil {
 		_, _, err = w.Close()
 	}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -75,7 +74,11 @@ type Values struct {
 	page   int // bytes of values in the page so far
 	err    error
 	digest Digest
+	bits   [8]byte // of a number that is copied
 }
+
+// widths are the bytes of numbers in pages, and of booleans about.
+var widths = [...]int{parquet.Boolean: 1, parquet.Int32: 4, parquet.Int64: 8, parquet.Float: 4, parquet.Double: 8}
 
 var zstdFastest = &zstd.Codec{Level: zstd.SpeedFastest}
 
@@ -139,19 +142,15 @@ func (t *Table) Room() int { return min(chunkRows, t.most-t.group) }
 // Pending returns how many rows have been put since the last flush.
 func (t *Table) Pending() int { return t.Columns[0].rows }
 
-// Chunks calls put for every picked note, in chunks that fit the table.
-func (t *Table) Chunks(pick []int, put func(i int)) error {
-	for len(pick) > 0 {
-		n := min(len(pick), t.Room())
-		for _, i := range pick[:n] {
-			put(i)
-		}
-		if err := t.flush(n); err != nil {
+// Each calls put for every picked note, which puts a row, and flushes them.
+func (t *Table) Each(pick []int, put func(i int)) error {
+	for _, i := range pick {
+		put(i)
+		if err := t.Full(); err != nil {
 			return err
 		}
-		pick = pick[n:]
 	}
-	return nil
+	return t.Rest()
 }
 
 // flush writes the n rows that have been put into every column.
@@ -320,14 +319,7 @@ func (u *untailed) end() error {
 }
 
 // put appends a row of one value of so many bytes.
-func (c *Values) put(v parquet.Value, size int) {
-	c.row()
-	if c.def > 0 {
-		v = v.Level(0, c.def, c.leaf)
-	}
-	c.page += size
-	c.values = append(c.values, v)
-}
+func (c *Values) put(v parquet.Value, size int) { c.push(v.Level(0, c.def, c.leaf), size) }
 
 func (c *Values) Null()           { c.push(parquet.NullValue().Level(0, 0, c.leaf), 1) }
 func (c *Values) Bytes(v []byte)  { c.put(parquet.ByteArrayValue(v), 4+len(v)) }
@@ -345,16 +337,10 @@ func (c *Values) Copy(from *pipeline.Column, i int) {
 	case from.Kind == pipeline.BytesColumn:
 		v := from.Bytes.At(i)
 		c.put(c.stored.Value(v), 4+len(v))
-	case c.stored == parquet.Boolean:
-		c.put(parquet.BooleanValue(from.Fixed[i] != 0), 1)
-	case c.stored == parquet.Int32:
-		c.Int32(int32(from.Fixed[i]))
-	case c.stored == parquet.Int64:
-		c.Int64(int64(from.Fixed[i]))
-	case c.stored == parquet.Float:
-		c.Float(math.Float32frombits(uint32(from.Fixed[i])))
-	case c.stored == parquet.Double:
-		c.put(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
+	default:
+		binary.LittleEndian.PutUint64(c.bits[:], from.Fixed[i])
+		width := widths[c.stored]
+		c.put(c.stored.Value(c.bits[:width]), width)
 	}
 }
 

@@ -55,30 +55,36 @@ func (v *verifier) chunk(g *file.RowGroupReader, c int, d *Digest) error {
 	}
 	switch r := r.(type) {
 	case *file.ByteArrayColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.FixedLenByteArrayColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.Int96ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.Int32ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.Int64ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.Float32ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.Float64ColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	case *file.BooleanColumnChunkReader:
-		return readAll(v, d, r, r.ReadBatch)
+		return readAll(v, d, r)
 	}
 	return fmt.Errorf("has a type that we do not write")
 }
 
+// chunkOf is a column chunk of values of a type.
+type chunkOf[T any] interface {
+	file.ColumnChunkReader
+	ReadBatch(batchSize int64, values []T, defLvls, repLvls []int16) (total int64, valuesRead int, err error)
+}
+
 // readAll adds a column to its digest, in batches.
-func readAll[T any](v *verifier, d *Digest, r file.ColumnChunkReader, read func(int64, []T, []int16, []int16) (int64, int, error)) error {
+func readAll[T any](v *verifier, d *Digest, r chunkOf[T]) error {
 	column, values := r.Descriptor(), make([]T, v.batch)
 	for r.HasNext() {
-		levels, n, err := read(v.batch, values, v.defs, v.reps)
+		levels, n, err := r.ReadBatch(v.batch, values, v.defs, v.reps)
 		if err != nil {
 			return fmt.Errorf("does not read")
 		}

@@ -54,7 +54,7 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 	patients := b.ExtraNamed(u.o.Patients)
 	u.texts = u.texts[:0] // the table keeps no copy until it is flushed
 	t := u.quasi
-	return t.Chunks(u.pick, func(i int) {
+	return t.Each(u.pick, func(i int) {
 		t.Columns[0].Bytes(b.ID.At(i))
 		t.Columns[1].Int64(b.Number(i))
 		patient := int64(0)

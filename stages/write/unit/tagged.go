@@ -23,21 +23,18 @@ type Tagged struct {
 }
 
 // NewTagged begins a file of notes tagged with set, with rowGroup rows per row group (0: 100,000).
-func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
+func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) *Tagged {
 	return newTagged(out, set, rowGroup, column.Tagged)
 }
 
 // NewChosen is NewTagged for notes of several units: column part is taken from the column pipeline.PartColumn of the
 // batches. metadata holds keys and values.
-func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) (*Tagged, error) {
+func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) *Tagged {
 	return newTagged(out, set, rowGroup, append(slices.Clone(column.Tagged), column.Names(pipeline.PartColumn)), metadata...)
 }
 
-func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column.Column, metadata ...string) (*Tagged, error) {
-	if set == nil {
-		return nil, errors.New("notes without tags; a stage is missing")
-	}
-	return &Tagged{set: set, Table: table.New(out, columns, rowGroup, append([]string{pipeline.TagSetKey, set.String()}, metadata...)...)}, nil
+func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column.Column, metadata ...string) *Tagged {
+	return &Tagged{set: set, Table: table.New(out, columns, rowGroup, append(metadata, pipeline.TagSetKey, set.String())...)}
 }
 
 // Put implements pipeline.Sink: it writes every note of b.
@@ -72,7 +69,7 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	rows, parts := rowColumn(b), b.ExtraNamed(pipeline.PartColumn)
 	c := w.Columns
 	w.words = w.words[:0]
-	return w.Chunks(pick, func(i int) {
+	return w.Each(pick, func(i int) {
 		row := b.Number(i)
 		if rows != nil {
 			row = int64(rows.Fixed[i])

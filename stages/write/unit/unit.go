@@ -5,7 +5,6 @@ package unit
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,6 +95,7 @@ type Unit struct {
 
 	masked, spans, notes, original, candidates, quarantine, quasi, rare *table.Part
 
+	open    []*table.Part // all of them that there are
 	summary *commit.Part
 
 	tagged *Tagged        // writes candidates
@@ -201,17 +201,14 @@ func New(parts *commit.Parts, o Options) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.masked, err = u.begin("masked", columns, o.Mixed); err != nil {
-		return nil, err
-	}
-	if len(o.Quasi) > 0 {
+	if err = u.begin(&u.masked, "masked", columns, o.Mixed); err == nil && len(o.Quasi) > 0 {
 		columns := quasiColumns(o.Quasi)
-		if err := distinct(slices.Concat(columns, column.Part(o.Part))); err != nil {
-			return nil, err
+		if err = distinct(slices.Concat(columns, column.Part(o.Part))); err == nil {
+			err = u.begin(&u.quasi, "quasi", columns, true)
 		}
-		if u.quasi, err = u.begin("quasi", columns, true); err != nil {
-			return nil, err
-		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	noted := noteColumns
 	if o.Centers {
@@ -221,7 +218,7 @@ func New(parts *commit.Parts, o Options) (*Unit, error) {
 		u.source = len(noted)
 		noted = slices.Concat(noted, []column.Column{column.Int64(pipeline.SourceColumn)})
 	}
-	if u.notes, err = u.begin("notes", noted, true); err != nil {
+	if err = u.begin(&u.notes, "notes", noted, true); err != nil {
 		return nil, err
 	}
 	u.summary, err = parts.Create("summary", summary.Ext, true)
@@ -280,19 +277,24 @@ func distinct(columns []column.Column) error {
 	return nil
 }
 
-func (u *Unit) begin(kind string, columns []column.Column, private bool) (*table.Part, error) {
+// begin begins a part, unless it is there.
+func (u *Unit) begin(p **table.Part, kind string, columns []column.Column, private bool, metadata ...string) error {
+	if *p != nil {
+		return nil
+	}
 	file, err := u.parts.Create(kind, ".parquet", private)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var metadata []string
 	rowGroup := u.o.RowGroup
 	if kind == "masked" || kind == "spans" {
 		if metadata = []string{datesKey, u.o.Dates}; u.o.Mixed {
 			rowGroup = table.StagedRows
 		}
 	}
-	return &table.Part{Table: table.New(file, slices.Concat(columns, column.Part(u.o.Part)), rowGroup, metadata...), File: file}, nil
+	*p = &table.Part{Table: table.New(file, slices.Concat(columns, column.Part(u.o.Part)), rowGroup, metadata...), File: file}
+	u.open = append(u.open, *p)
+	return nil
 }
 
 // Put implements pipeline.Sink.
@@ -312,6 +314,11 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 	}
 	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putQuasi, u.putSpans, u.putRare, u.putCandidates, u.putQuarantine} {
 		if err := put(b); err != nil {
+			return err
+		}
+	}
+	for _, p := range u.open { // their values point into the batch
+		if err := p.Rest(); err != nil {
 			return err
 		}
 	}
@@ -355,7 +362,7 @@ func (u *Unit) putMasked(b *pipeline.Batch) error {
 	u.done.Masked += int64(len(u.pick))
 	model := []byte(u.o.Model)
 	t := u.masked
-	return t.Chunks(u.pick, func(i int) {
+	return t.Each(u.pick, func(i int) {
 		t.Columns[maskedID].Bytes(b.ID.At(i))
 		t.Columns[maskedRow].Int64(b.Number(i))
 		t.Columns[maskedText].Bytes(b.Masked.At(i))
@@ -401,7 +408,7 @@ var noteColumns = []column.Column{
 func (u *Unit) putNotes(b *pipeline.Batch) error {
 	t, centers := u.notes, b.ExtraNamed("center")
 	u.values = u.values[:0] // the column keeps what it is given until it is flushed
-	return t.Chunks(u.pick, func(i int) {
+	return t.Each(u.pick, func(i int) {
 		conf, language := valueAt(b.Conf, i, 1), valueAt(b.Language, i, pipeline.UnknownLanguage)
 		t.Columns[noteID].Bytes(b.ID.At(i))
 		t.Columns[noteRow].Int64(b.Number(i))
@@ -432,7 +439,7 @@ var originalColumns = []column.Column{
 	column.Names("category"), column.Float("score"), column.Names("source"),
 }
 
-func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
+func (u *Unit) putSpans(b *pipeline.Batch) error {
 	for i, r := range b.Reason {
 		if r != pipeline.Sound || len(b.Spans.At(i)) == 0 {
 			continue
@@ -440,10 +447,8 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 		if err := u.putPlaces(b, i); err != nil {
 			return err
 		}
-		if u.original == nil {
-			if u.original, err = u.begin("original", originalColumns, true); err != nil {
-				return err
-			}
+		if err := u.begin(&u.original, "original", originalColumns, true); err != nil {
+			return err
 		}
 		if err := putSpans(u.original, b, i, b.Number(i), b.Text.At(i), b.Spans.At(i), func(s pipeline.Span) {
 			c := u.original.Columns
@@ -453,12 +458,7 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 			return err
 		}
 	}
-	for _, p := range []*table.Part{u.spans, u.original} {
-		if p != nil {
-			err = errors.Join(err, p.Rest())
-		}
-	}
-	return err
+	return nil
 }
 
 // rareColumns are those of what singles somebody out.
@@ -466,17 +466,15 @@ var rareColumns = slices.Concat(originalColumns[:placeSource], []column.Column{c
 
 // putRare writes the spans of package rare that were not masked to the private part. A note without a patient counts as
 // a person of its own.
-func (u *Unit) putRare(b *pipeline.Batch) (err error) {
+func (u *Unit) putRare(b *pipeline.Batch) error {
 	patients := b.ExtraNamed(u.o.Patients)
 	for i := 0; i < b.Rare.Len(); i++ {
 		found := b.Rare.At(i)
 		if b.Reason[i] != pipeline.Sound || len(found) == 0 {
 			continue
 		}
-		if u.rare == nil {
-			if u.rare, err = u.begin("rare", rareColumns, true); err != nil {
-				return err
-			}
+		if err := u.begin(&u.rare, "rare", rareColumns, true); err != nil {
+			return err
 		}
 		text, c := b.Text.At(i), u.rare.Columns
 		u.values = patients.AppendText(u.values[:0], i)
@@ -493,14 +491,11 @@ func (u *Unit) putRare(b *pipeline.Batch) (err error) {
 			return err
 		}
 	}
-	if u.rare != nil {
-		return u.rare.Rest()
-	}
 	return nil
 }
 
 // putPlaces writes where the replacements of note i lie, those that may be told.
-func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
+func (u *Unit) putPlaces(b *pipeline.Batch, i int) error {
 	if u.o.NoSpans {
 		return nil
 	}
@@ -517,10 +512,8 @@ func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
 	if len(places) == 0 {
 		return nil
 	}
-	if u.spans == nil {
-		if u.spans, err = u.begin("spans", originalColumns[:placeScore], u.o.Mixed); err != nil {
-			return err
-		}
+	if err := u.begin(&u.spans, "spans", originalColumns[:placeScore], u.o.Mixed); err != nil {
+		return err
 	}
 	return putSpans(u.spans, b, i, b.Number(i), b.Masked.At(i), places, nil)
 }
@@ -589,28 +582,16 @@ func (u *Unit) settleCandidates() error {
 	if len(listed) == 0 {
 		return nil
 	}
-	if u.candidates == nil {
-		file, err := u.parts.Create("candidates", ".parquet", true)
-		if err != nil {
+	if u.tagged == nil {
+		if err := u.begin(&u.candidates, "candidates", column.Tagged, true, pipeline.TagSetKey, u.held.TagSet.String()); err != nil {
 			return err
 		}
-		if u.tagged, err = newTagged(file, u.held.TagSet, u.o.RowGroup, slices.Concat(column.Tagged, column.Part(u.o.Part))); err != nil {
-			return err
-		}
-		u.candidates = &table.Part{Table: u.tagged.Table, File: file}
+		u.tagged = &Tagged{set: u.held.TagSet, Table: u.candidates.Table}
 	}
 	return u.tagged.PutNotes(&u.held, listed)
 }
 
-// placesOf are the columns of a batch that say where its rows stand in files of text: nil each, where they are of no such file.
-func (u *Unit) placesOf(b *pipeline.Batch) (all [3]*pipeline.Column) {
-	for k, name := range u.o.Places {
-		all[k] = b.ExtraNamed(name)
-	}
-	return all
-}
-
-func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
+func (u *Unit) putQuarantine(b *pipeline.Batch) error {
 	u.pick = u.pick[:0]
 	for i, r := range b.Reason {
 		if r != pipeline.Sound {
@@ -622,19 +603,16 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 		return nil
 	}
 	u.done.Quarantined += int64(len(u.pick))
-	if u.quarantine == nil {
-		if u.quarantine, err = u.begin("quarantine", quarantineColumns, true); err != nil {
-			return err
-		}
+	if err := u.begin(&u.quarantine, "quarantine", quarantineColumns, true); err != nil {
+		return err
 	}
 	t := u.quarantine
-	places := u.placesOf(b)
-	return t.Chunks(u.pick, func(i int) {
+	return t.Each(u.pick, func(i int) {
 		t.Columns[quarantineRow].Int64(b.Row(i))
 		t.Columns[quarantineID].Bytes(b.ID.At(i))
 		t.Columns[quarantineReason].Bytes(reasonNames[b.Reason[i]])
-		for k, c := range places {
-			t.Columns[quarantinePlaces+k].Copy(c, i)
+		for k, name := range u.o.Places {
+			t.Columns[quarantinePlaces+k].Copy(b.ExtraNamed(name), i)
 		}
 	})
 }
@@ -653,10 +631,7 @@ func (u *Unit) Close() (commit.Counts, error) {
 	if _, err := u.summary.Write(s.Append(nil)); err != nil {
 		return commit.Counts{}, err
 	}
-	for _, p := range []*table.Part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine, u.quasi, u.rare} {
-		if p == nil {
-			continue
-		}
+	for _, p := range u.open {
 		if err := p.End(); err != nil {
 			return commit.Counts{}, err
 		}

@@ -698,12 +698,13 @@ func BenchmarkUnit(b *testing.B) {
 		u.spans = &table.Part{Table: table.New(io.Discard, originalColumns[:placeScore], 0)}
 		u.original = &table.Part{Table: table.New(io.Discard, originalColumns, 0)}
 		u.notes = &table.Part{Table: table.New(io.Discard, noteColumns, 0)}
+		u.open = []*table.Part{u.masked, u.notes, u.spans, u.original}
 		for _, batch := range all {
 			if err := u.Put(batch); err != nil {
 				b.Fatal(err)
 			}
 		}
-		for _, p := range []*table.Part{u.masked, u.notes, u.spans, u.original} {
+		for _, p := range u.open {
 			if _, _, err := p.Close(); err != nil {
 				b.Fatal(err)
 			}

@@ -197,10 +197,7 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	if err != nil {
 		return err
 	}
-	w, err := unit.NewChosen(file, s.set, s.rowGroup, placesKey, places)
-	if err != nil {
-		return err
-	}
+	w := unit.NewChosen(file, s.set, s.rowGroup, placesKey, places)
 	err = pipeline.Each(ctx, len(picks), s.workers, func() func(int) (*pipeline.Batch, error) {
 		var notes, fresh pipeline.Batch
 		return func(k int) (*pipeline.Batch, error) {

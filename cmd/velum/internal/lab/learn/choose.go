@@ -186,12 +186,10 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 		return err
 	}
 	steps, err := w.poolSteps()
-	if err == nil {
-		p.file, err = unit.NewTagged(file, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
-	}
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
+	p.file = unit.NewTagged(file, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	err = pipeline.Run(ctx, src, steps, flow.Watched{Sink: p, Progress: progress}, &w.of.stats)
 	_, _, closed := p.file.Close()
 	return errors.Join(flow.InputError(err), closed, file.Close())
@@ -269,11 +267,8 @@ const mostWithout = 0.99
 
 // copyChosen copies the candidates of some rows, which rise.
 func (w *turning) copyChosen(ctx context.Context, p *pool, keys []choose.Key, to durable.File) error {
-	out, err := unit.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
-	if err != nil {
-		return errors.Join(err, to.Close())
-	}
-	err = w.eachTagged(ctx, candidatesName, func(b *pipeline.Batch) error {
+	out := unit.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
+	err := w.eachTagged(ctx, candidatesName, func(b *pipeline.Batch) error {
 		p.pick = p.pick[:0]
 		for i := range b.Len() {
 			if len(keys) > 0 && selection.NoteRow(b, i) == keys[0].Row {
