@@ -110,7 +110,7 @@ func (s cueFinder) cued(n *num) {
 // value touches it, and no other digit or capital follows.
 func (s cueFinder) single(n *num) bool {
 	before, behind := s.At(n.start-1), s.At(n.end+s.signs(n.end))
-	return !cut.IsAlnum(before) && !joiner[before] && !cut.IsDigit(behind) && !cut.IsUpper(behind)
+	return !cut.IsAlnum(before) && !joiner[before] && !s.Alnum(n.end) && !cut.IsDigit(behind) && !cut.IsUpper(behind)
 }
 
 // announced returns the cue of the value at start, and where the value begins:
@@ -149,7 +149,7 @@ func (s cueFinder) announced(start int) (int, role) {
 // none, or if it is a word that says something.
 func (s cueFinder) lettersBefore(p int) int {
 	q := p - s.signsBefore(p)
-	if b := s.At(q); q == p || p-q > 2 || b == ':' || b == ',' {
+	if b := s.At(q); q == p || p-q > 2 && b != '-' || b == ':' || b == ',' {
 		return p
 	}
 	start := q
@@ -187,7 +187,7 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 		if !joiner[b] || !s.Alnum(p-2) {
 			break
 		}
-		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4) {
+		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4 && b != '_') {
 			break // a word: NHC-12345, clave:123
 		}
 		p--
@@ -656,10 +656,10 @@ func (s cueFinder) tail(begin int, next *extent, tight bool, w int, k *kind, dig
 		most = max(most, 2)
 	}
 	plate := k.tail == 3
-	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 {
+	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 && !(plate && tight) {
 		return false
 	}
-	if !tight && s.Spaces(begin-w) != begin && !(plate && next.run == 3) {
+	if !tight && s.Spaces(begin-w) != begin && !(plate && (next.run == 3 || s.At(begin-1) == '-')) {
 		return false
 	}
 	if s.LetterAt(next.end) && !(s.Upper(next.end) && s.Lower(next.end+1)) {

@@ -127,6 +127,7 @@ func (s documentFinder) account(n *num) {
 		return
 	}
 	have, at, usual := 2, n.start, q == n.start-1 && p == q-1 && !s.AlnumBefore(p)
+	letters := false
 	for have < want {
 		b := s.At(at)
 		if !cut.IsAlnum(b) {
@@ -143,13 +144,14 @@ func (s documentFinder) account(n *num) {
 				return // words
 			}
 			b &^= 0x20
+			letters = true
 		}
 		plain[have] = b
 		have++
 		at++
 	}
 	switch {
-	case s.Digit(at):
+	case s.Digit(at), letters && s.AlnumAt(at):
 	case control.IBAN(plain[:want]):
 		s.add(p, at, iban, 1, true)
 	case usual && string(plain[:2]) == "ES" && s.Upper(p) && !s.AlnumAt(at):

@@ -52,7 +52,7 @@ func (s pieceFinder) national(n *num, x *spread, alone bool) (end int, score flo
 		at = 2
 	}
 	end = x.end(at + 9)
-	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && !s.Upper(end) {
+	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && (x.apart > 0 || !s.Upper(end)) {
 		return 0, 0
 	}
 	goesOn := !s.stopsTelephone(end)
@@ -72,7 +72,7 @@ func (s pieceFinder) national(n *num, x *spread, alone bool) (end int, score flo
 	case !alone || goesOn:
 	case at > 0:
 		return end, 0.8
-	case x.most && slices.Contains(spoken, lengths), lengths == 111111111, x.lines:
+	case x.most && slices.Contains(spoken, lengths), x.same && lengths == 111111111, x.lines && x.apart == 1:
 		return end, 0.6
 	}
 	return 0, 0
