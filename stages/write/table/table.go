@@ -318,8 +318,15 @@ func (u *untailed) end() error {
 	return err
 }
 
-// put appends a row of one value of so many bytes.
-func (c *Values) put(v parquet.Value, size int) { c.push(v.Level(0, c.def, c.leaf), size) }
+// put appends a row of one value of so many bytes. A column without levels asks for none: that was a tenth of writing.
+func (c *Values) put(v parquet.Value, size int) {
+	if c.def > 0 {
+		v = v.Level(0, c.def, c.leaf)
+	}
+	c.row()
+	c.page += size
+	c.values = append(c.values, v)
+}
 
 func (c *Values) Null()           { c.push(parquet.NullValue().Level(0, 0, c.leaf), 1) }
 func (c *Values) Bytes(v []byte)  { c.put(parquet.ByteArrayValue(v), 4+len(v)) }

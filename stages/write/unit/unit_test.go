@@ -689,7 +689,7 @@ func BenchmarkUnit(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		u := &Unit{o: Options{Model: "m", Categories: set.Categories}, counted: newCounted(), reasons: make([]int64, pipeline.Reasons())}
+		u := &Unit{source: none, o: Options{Model: "m", Categories: set.Categories}, counted: newCounted(), reasons: make([]int64, pipeline.Reasons())}
 		columns, err := u.maskedColumns()
 		if err != nil {
 			b.Fatal(err)
