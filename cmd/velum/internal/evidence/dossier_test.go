@@ -175,3 +175,13 @@ func TestDossier(t *testing.T) {
 	got, err = did(t, false, Options{Sign: "key.pem", Name: "Ada"})
 	wants(t, "stale, to be signed", got, err, exit.Config)
 }
+
+// TestFigures: shares of the table of months are shares, all others are numbers.
+func TestFigures(t *testing.T) {
+	figure := answering["figure"].(func(string, float64) Value)
+	for what, isShare := range map[string]bool{"quarantine": true, "language": true, "words": true, "confidence": false, "length": false, "PERSON": false} {
+		if v := figure(what, .5); (v.Share != nil) != isShare || (v.Number != nil) == isShare {
+			t.Errorf("%s: %+v", what, v)
+		}
+	}
+}

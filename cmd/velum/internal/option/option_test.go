@@ -447,3 +447,16 @@ func TestNamedFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestParseAudited: nothing missed is a result, all missed is none.
+func TestParseAudited(t *testing.T) {
+	for text, want := range map[string][2]int{"0/10": {0, 10}, " 3 / 1000 ": {3, 1000}, "9/10": {9, 10}, "10/10": {}, "11/10": {}, "-1/10": {}, "0/0": {}, "3": {}, "a/3": {}, "3/b": {}} {
+		missed, of, ok := ParseAudited(text)
+		if ok != (want[1] > 0) || ok && [2]int{missed, of} != want {
+			t.Errorf("%q: %d of %d, %v", text, missed, of, ok)
+		}
+		if problem, _ := auditedShare(text); (problem == "") != ok {
+			t.Errorf("%q: %s", text, problem)
+		}
+	}
+}
