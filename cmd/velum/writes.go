@@ -14,7 +14,7 @@ import (
 
 // writingFlags lists the flags that name output files of any verb. The trees of run, mask and forget are checked by
 // package commit, which recognizes its own.
-var writingFlags = []string{"out", "errors", "list", "questions", "work", "metrics", "private-metrics", "audit-log", "models"}
+var writingFlags = []string{"out", "errors", "list", "questions", "work", "metrics", "audit-log", "models"}
 
 // writesArgs marks a command whose arguments are what it writes.
 const writesArgs = "writes arguments"

@@ -20,11 +20,11 @@ import (
 
 // writingForms are the verbs as they write, with HERE in place of what is written.
 var writingForms = []string{
-	"run --in ARCHIVE --out HERE", "run --in ARCHIVE --out OWN --metrics HERE/m.prom", "run --in ARCHIVE --out OWN --private-metrics HERE/m.prom",
+	"run --in ARCHIVE --out HERE", "run --in ARCHIVE --out OWN --metrics HERE/m.prom",
 	"run --in ARCHIVE --out OWN --audit-log HERE/manifest.json", "run --in ARCHIVE --out OWN --audit-log HERE/_audit/audit.jsonl", "run --in ARCHIVE --out OWN --private HERE",
 	"run --in ARCHIVE --out HERE/sub", "run --in HERE --out HERE", "run --in ARCHIVE --out LINK", "run --in ARCHIVE --out OWN --metrics LINK/m.prom",
-	"night --in ARCHIVE --out HERE/sub", "night --in ARCHIVE --out OWN --metrics HERE/m.prom", "night --in ARCHIVE --out OWN --private-metrics HERE/m.prom", "night --in ARCHIVE --out OWN --audit-log HERE/manifest.json",
-	"run plan --in ARCHIVE --out HERE/sub", "run plan --in HERE --out HERE", "run finish OUT --metrics HERE/m.prom", "run finish OUT --private-metrics HERE/m.prom", "run finish OUT --audit-log HERE/manifest.json",
+	"night --in ARCHIVE --out HERE/sub", "night --in ARCHIVE --out OWN --metrics HERE/m.prom", "night --in ARCHIVE --out OWN --audit-log HERE/manifest.json",
+	"run plan --in ARCHIVE --out HERE/sub", "run plan --in HERE --out HERE", "run finish OUT --metrics HERE/m.prom", "run finish OUT --audit-log HERE/manifest.json",
 	"mask --in ARCHIVE --tagged OUT --out HERE", "mask --in ARCHIVE --tagged OUT --out OWN --audit-log HERE/manifest.json", "mask --in ARCHIVE --tagged OUT --out OWN --private HERE",
 	"run forget x --out OWN --audit-log HERE/manifest.json", "run forget x --out HERE --audit-log HERE/report.json",
 	"teach learn --in ARCHIVE --gold GOLD --out HERE", "teach learn --in ARCHIVE --gold GOLD --out HERE/learned", "teach learn --in ARCHIVE --gold GOLD --out OWN --ask 3 --questions HERE/q", "teach learn --in ARCHIVE --gold GOLD --out LINK",

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -26,9 +25,8 @@ import (
 // collector of node_exporter reads: a run ends before anybody could scrape it.
 // There are counts and times and nothing else: no ids, no paths, no months.
 //
-// What everybody may read has what the public tree says: spans by category,
-// notes by what became of them. Reasons, sources and languages are functions of
-// the hidden words, and stand in the file of its own that only its owner reads.
+// Everybody may read it, so it has what the public tree says: spans by category, notes by what became of them. Reasons,
+// sources and languages are functions of the hidden words: report.json of the private tree has them.
 type Metrics struct {
 	Version  string // of velum
 	Exit     exit.Code
@@ -52,10 +50,8 @@ const (
 func (m *Metrics) succeeded() bool { return m.Exit == exit.Done || m.Exit == exit.Nothing }
 
 // Write replaces the file by one rename, so that no reader sees half of it.
-// The time of the last success stays if this run was none. Everybody may read
-// the file, since the collector runs as another user, unless it is private: then
-// it has all counts.
-func (m *Metrics) Write(path string, private bool) error {
+// The time of the last success stays if this run was none. Everybody may read the file, since the collector runs as another user.
+func (m *Metrics) Write(path string) error {
 	success, err := readLastSuccess(path)
 	if err != nil {
 		return err
@@ -68,12 +64,8 @@ func (m *Metrics) Write(path string, private bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(m.text(success, private))
-	mode := fs.FileMode(0o644)
-	if private {
-		mode = 0o600
-	}
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	_, err = f.Write(m.text(success))
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -120,22 +112,15 @@ var metricsTemplate = template.Must(template.New("metrics").Funcs(template.FuncM
 	"unix": unixSeconds, "decimal": decimal, "label": func(s string) string { return fmt.Sprintf("%q", labelValue(cmp.Or(s, "unknown"))) },
 }).Parse(metricsText))
 
-// text returns the file. success is the time of the last success, "" if there
-// was none. A private file has every reason, zero too: a series that comes and goes cannot be alerted on.
-func (m *Metrics) text(success string, private bool) []byte {
-	var reasons []named
-	for r := pipeline.Sound + 1; int(r) < pipeline.Reasons() && m.Counts != nil; r++ {
-		reasons = append(reasons, named{r.String(), m.Counts.Reasons[r.String()]})
-	}
+// text returns the file. success is the time of the last success, "" if there was none.
+func (m *Metrics) text(success string) []byte {
 	seconds := max(0, m.Ended.Sub(m.Began).Seconds())
 	var text bytes.Buffer
 	if err := metricsTemplate.Execute(&text, struct {
 		*Metrics
 		Success        string
-		Private        bool
 		Seconds, Speed float64
-		Reasons        []named
-	}{m, success, private, math.Round(seconds*1000) / 1000, math.Round(float64(m.NotesNow) / max(seconds, 0.001)), reasons}); err != nil {
+	}{m, success, math.Round(seconds*1000) / 1000, math.Round(float64(m.NotesNow) / max(seconds, 0.001))}); err != nil {
 		panic(err) // the template is ours, and a buffer takes all
 	}
 	return text.Bytes()

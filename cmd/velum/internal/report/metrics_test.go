@@ -32,16 +32,14 @@ func nightMetrics() *Metrics {
 }
 
 func TestMetricsGolden(t *testing.T) {
-	for file, private := range map[string]bool{"metrics.prom": false, "private.prom": true} {
-		got := nightMetrics().text("1767312300.25", private)
-		name := filepath.Join("testdata", file)
-		want, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("metrics are\n%s\nwant those of %s", got, name)
-		}
+	got := nightMetrics().text("1767312300.25")
+	name := filepath.Join("testdata", "metrics.prom")
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("metrics are\n%s\nwant those of %s", got, name)
 	}
 }
 
@@ -49,11 +47,11 @@ func TestMetricsGolden(t *testing.T) {
 func TestTimeless(t *testing.T) {
 	later := nightMetrics()
 	later.Began, later.Ended = later.Began.Add(time.Hour), later.Ended.Add(2*time.Hour)
-	a, b := nightMetrics().text("1", false), later.text("2", false)
+	a, b := nightMetrics().text("1"), later.text("2")
 	if bytes.Equal(a, b) || !bytes.Equal(timeless(a), timeless(b)) {
 		t.Errorf("%s\nand\n%s", timeless(a), timeless(b))
 	}
-	if later.Counts.Tally["category/PERSON"]++; bytes.Equal(timeless(a), timeless(later.text("2", false))) {
+	if later.Counts.Tally["category/PERSON"]++; bytes.Equal(timeless(a), timeless(later.text("2"))) {
 		t.Error("a count is missing")
 	}
 }
@@ -99,14 +97,14 @@ func lintMetrics(t interface{ Errorf(string, ...any) }, text string) {
 }
 
 func TestMetricsLint(t *testing.T) {
-	lintMetrics(t, string(nightMetrics().text("1", true)))
-	lintMetrics(t, string((&Metrics{Version: "dev", Exit: exit.DiskFull}).text("", false)))
+	lintMetrics(t, string(nightMetrics().text("1")))
+	lintMetrics(t, string((&Metrics{Version: "dev", Exit: exit.DiskFull}).text("")))
 	rapid.Check(t, func(t *rapid.T) {
 		m := nightMetrics()
 		m.Exit = rapid.SampledFrom(exit.Codes).Draw(t, "code")
 		m.Ended = m.Began.Add(time.Duration(rapid.Int64().Draw(t, "time")))
 		m.Counts.Tally = rapid.MapOf(rapid.StringMatching(`(category|source|language)/[\x00-\x{7ff}]{0,5}`), rapid.Int64()).Draw(t, "tally")
-		text := string(m.text("1.5", true))
+		text := string(m.text("1.5"))
 		names := map[string]bool{} // tallies that differ in unprintable characters only become one name
 		for line := range strings.Lines(text) {
 			if strings.Contains(line, "?") && names[line[:strings.LastIndexByte(line, ' ')]] {
@@ -125,7 +123,7 @@ func TestMetricsSuccess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "velum.prom")
 	put := func(code exit.Code, end time.Time) string {
 		t.Helper()
-		if err := (&Metrics{Version: "dev", Exit: code, Began: midnight, Ended: end}).Write(path, false); err != nil {
+		if err := (&Metrics{Version: "dev", Exit: code, Began: midnight, Ended: end}).Write(path); err != nil {
 			t.Fatal(err)
 		}
 		got, err := readLastSuccess(path)
@@ -166,7 +164,7 @@ func TestMetricsSuccess(t *testing.T) {
 			t.Errorf("old file %q: last success %q", text, got)
 		}
 	}
-	if err := (&Metrics{}).Write(filepath.Join(path, "below"), true); err == nil {
+	if err := (&Metrics{}).Write(filepath.Join(path, "below")); err == nil {
 		t.Error("a file below a file was written")
 	}
 }

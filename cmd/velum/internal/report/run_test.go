@@ -130,13 +130,13 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			masked(t, run.Options{In: []string{"in"}, Out: "out", Record: run.RecordOptions{Metrics: "metrics.prom", Private: "all.prom"}}, set...)
+			masked(t, run.Options{In: []string{"in"}, Out: "out", Record: run.RecordOptions{Metrics: "metrics.prom"}}, set...)
 			if err := os.WriteFile("in/b.csv", []byte("codigo,paciente,fecha,centro,nota\nx1,9,2014-05-05,C1,Avisar al 600 123 456\nx1,9,2014-05-05,C1,Tos\nx2,9\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			masked(t, run.Options{In: []string{"in"}, Out: "out", Record: run.RecordOptions{Metrics: "metrics.prom", Private: "all.prom"}}, set...)
+			masked(t, run.Options{In: []string{"in"}, Out: "out", Record: run.RecordOptions{Metrics: "metrics.prom"}}, set...)
 			tree(t, &b, ".", func(name string) bool {
-				return strings.HasPrefix(name, "out.private/report.") || name == "all.prom" || name == "out/report.json"
+				return strings.HasPrefix(name, "out.private/report.") || name == "out/report.json"
 			})
 			golden(t, name, b.Bytes())
 		})

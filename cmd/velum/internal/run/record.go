@@ -23,7 +23,6 @@ import (
 // RecordOptions says which records a run writes beside its output: metrics, audit log, sample.
 type RecordOptions struct {
 	Metrics string // file for Prometheus, "" for none
-	Private string // file for Prometheus with all counts, for its owner alone; "" for none
 	Audit   string // the audit log, "" for that of the private tree
 	Sample  string // number of masked notes to draw for a reader, or the share to prove, as 0.5%; "": none
 	EmptyOK bool   // exit code 0 when there is nothing to do
@@ -70,10 +69,8 @@ func (r *record) lastStep() string {
 // keep calls do between the first and the last line of the record, and records how it ended.
 func (r *record) keep(do func() error) error {
 	r.began = time.Now()
-	for flag, file := range map[string]string{"metrics": r.Metrics, "private-metrics": r.Private} {
-		if file != "" && filepath.Ext(file) != ".prom" {
-			return exit.Misconfiguredf("the collector reads no other", "--%s: the name must end in .prom", flag)
-		}
+	if r.Metrics != "" && filepath.Ext(r.Metrics) != ".prom" {
+		return exit.Misconfiguredf("the collector reads no other", "--metrics: the name must end in .prom")
 	}
 	var err error
 	if r.draw, err = selection.ParseSample(r.Sample); err != nil {
@@ -89,18 +86,18 @@ func (r *record) keep(do func() error) error {
 	}
 	m := &r.summary
 	m.Version, m.Exit, m.Began, m.Ended = r.Version, exit.CodeOf(err), r.began, time.Now()
-	return r.metrics(r.metrics(err, r.Metrics, false), r.Private, true)
+	return r.metrics(err)
 }
 
-// metrics writes a file for Prometheus, unless there is none to write. What
+// metrics writes the file for Prometheus, unless there is none to write. What
 // ended the run goes before what keeps the file from being written.
-func (r *record) metrics(err error, file string, private bool) error {
-	if file == "" {
+func (r *record) metrics(err error) error {
+	if r.Metrics == "" {
 		return err
 	}
-	bad := r.summary.Write(file, private)
+	bad := r.summary.Write(r.Metrics)
 	if bad != nil {
-		r.Log.Error("no metrics", "file", file, "cause", bad)
+		r.Log.Error("no metrics", "file", r.Metrics, "cause", bad)
 	}
 	if err == nil {
 		err = bad
