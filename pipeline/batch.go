@@ -113,7 +113,8 @@ func AddLanguage(code string) (Language, error) {
 		return l, nil
 	}
 	if len(languageNames) == MaxLanguages || len(code) != 2 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return UnknownLanguage, errors.New("a language has a code of ISO 639, two small letters, and there is room for 11 beside the built-in ones")
+		return UnknownLanguage,
+			errors.New("a language has a code of ISO 639, two small letters, and there is room for 11 beside the built-in ones")
 	}
 	languageNames = append(languageNames, code)
 	return Language(len(languageNames) - 1), nil

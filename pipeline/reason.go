@@ -33,7 +33,8 @@ const (
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable", "identifying_id", "stands_alone", "range_edge",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row",
+	"excluded", "too_costly", "no_patient", "unreadable", "identifying_id", "stands_alone", "range_edge",
 }
 
 // String returns the code used in files and reports.

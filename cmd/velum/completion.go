@@ -17,7 +17,8 @@ import (
 
 // lists maps the names of lists in verbs.txt to their values, for shell completion.
 var lists = map[string]func() []string{
-	"formats": read.Formats, "kinds": train.Kinds, "methods": train.VectorMethods, "questions": review.Questions, "schemes": configs.Schemes, "studies": study.Names,
+	"formats": read.Formats, "kinds": train.Kinds, "methods": train.VectorMethods, "questions": review.Questions, "schemes": configs.Schemes,
+	"studies": study.Names,
 }
 
 // listed returns the values of <NAME>, <NAME...> or <WORD,WORD>.

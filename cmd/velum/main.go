@@ -139,7 +139,8 @@ func newRootCommand(a *app) *cobra.Command {
 
 func (a *app) globalFlags(f *pflag.FlagSet) {
 	f.BoolVar(&a.JSON, "json", false, "write JSON for machines: results on stdout, JSON lines on stderr")
-	f.BoolVarP(&a.Quiet, "quiet", "q", false, "write no progress, no log and no summary: warnings and errors alone, and what was asked for (--json, --dry-run)")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false,
+		"write no progress, no log and no summary: warnings and errors alone, and what was asked for (--json, --dry-run)")
 	f.BoolVar(&a.NoColor, "no-color", false, "no colours on a terminal; the variable NO_COLOR does the same")
 	f.BoolVarP(&a.Verbose, "verbose", "v", false, "log more; never text of a note")
 	f.StringVar(&a.options.File, "config", "", "configuration `FILE` in YAML; the variable VELUM_CONFIG does the same")

@@ -15,14 +15,16 @@ import (
 
 // wholeFlags lists the flags that name files which are read as a whole, with their largest size: a gigabyte for models,
 // much less for texts.
-var wholeFlags = map[string]int64{"guideline": option.MaxNamed, "rules": option.MaxNamed, "morph": 4 << 30, "init": 4 << 30, "members": 4 << 30}
+var wholeFlags = map[string]int64{"guideline": option.MaxNamed, "rules": option.MaxNamed, "morph": 4 << 30, "init": 4 << 30,
+	"members": 4 << 30}
 
 // mayRead refuses arguments and values of flags that are devices, or larger than
 // what they name ever is, before anything is opened: /dev/zero has no end. The
 // streams of the process and pipes of a shell, <(zcat notes.gz), are read.
 func mayRead(c *cobra.Command, args []string) (err error) {
 	ask := func(path string, most int64) {
-		if info, bad := os.Stat(path); bad != nil || info.Mode()&os.ModeNamedPipe != 0 || path == os.DevNull || strings.HasPrefix(path, "/dev/std") {
+		if info, bad := os.Stat(path); bad != nil || info.Mode()&os.ModeNamedPipe != 0 || path == os.DevNull ||
+			strings.HasPrefix(path, "/dev/std") {
 			return
 		}
 		if problem := option.NotPlain(path, most); problem != "" && err == nil {

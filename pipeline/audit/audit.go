@@ -54,7 +54,11 @@ const (
 
 // Entry is one event in the log. It must not hold text or the id of a note, nor a path, which can name a month.
 type Entry struct {
-	Event  string         `json:"event"`                    // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), stand (what singles somebody out and somebody who read it lets stand), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
+	// start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or
+	// a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a
+	// sample, by people), adjudicate (which of several readings stands), stand (what singles somebody out and somebody who read it lets
+	// stand), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
+	Event  string         `json:"event"`
 	Run    string         `json:"run,omitempty"`            // name of the plan
 	Unit   string         `json:"unit,omitempty"`           // name of the unit
 	Config string         `json:"config_sha256,omitempty"`  // hash of everything that shapes the output, as hexadecimal digits
@@ -403,7 +407,8 @@ func Open(name string) (*os.File, error) {
 }
 
 // InTree lists the files of a tree that are verified by their own hashes instead of a manifest, for [commit.Check].
-var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: EvidenceDir + "/*", Sound: soundEvidence}, {Name: forgottenName, Sound: soundForgotten}}
+var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage},
+	{Name: EvidenceDir + "/*", Sound: soundEvidence}, {Name: forgottenName, Sound: soundForgotten}}
 
 // sound tells whether the chain of a log has no flaw, and those of the logs of shards that it names have none either.
 func sound(name string) (bool, error) {

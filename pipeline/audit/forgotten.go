@@ -65,7 +65,9 @@ func ReadForgotten(d durable.FS, private string) (*Forgotten, error) {
 	}
 	f, ok := parseForgotten(data)
 	if !ok {
-		return nil, &durable.IntegrityError{Path: name, Cause: "says who was forgotten and who objected, and is damaged or of another version: put its copy back, or begin a new output and forget them again there"}
+		return nil,
+			&durable.IntegrityError{Path: name,
+				Cause: "says who was forgotten and who objected, and is damaged or of another version: put its copy back, or begin a new output and forget them again there"}
 	}
 	return f, nil
 }
@@ -106,7 +108,8 @@ func (f *forgottenFile) marshal() ([]byte, error) {
 // Write writes the file, and fails with a *durable.LockedError if another process has written it since it was read:
 // what that one added would be lost. Who writes holds the locks of the output (commit.Output.Alone, commit.UnitOptions.Locked).
 func (f *Forgotten) Write(d durable.FS, private string) error {
-	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: f.Set.Members(), Objected: f.Objected.Members()}
+	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: f.Set.Members(),
+		Objected: f.Objected.Members()}
 	data, err := file.marshal()
 	if err != nil {
 		return err

@@ -167,7 +167,8 @@ func worst(all []Recorded, output string) *Reading {
 			continue
 		}
 		others++
-		if r.Judged == nil && !slices.ContainsFunc(all[k+1:], func(x Recorded) bool { return x.Judged == nil && x.continues(r) }) && (worst == nil || r.Upper() >= worst.Upper()) {
+		if r.Judged == nil && !slices.ContainsFunc(all[k+1:], func(x Recorded) bool { return x.Judged == nil && x.continues(r) }) &&
+			(worst == nil || r.Upper() >= worst.Upper()) {
 			worst = r
 		}
 	}

@@ -64,7 +64,8 @@ func (e *ChangedError) Error() string {
 	case 4*o.Shared >= 3*o.Was:
 		why = fmt.Sprintf("%d of the %d ids are the same and hardly any text is: ids may begin anew in every file", o.Shared, o.Was)
 	default:
-		why = fmt.Sprintf("%d of the %d notes of that one are among the %d of this one: neither a new version nor another month", o.Shared, o.Was, o.Given)
+		why = fmt.Sprintf("%d of the %d notes of that one are among the %d of this one: neither a new version nor another month", o.Shared, o.Was,
+			o.Given)
 	}
 	return fmt.Sprintf("%s: another file lay there when it was masked, and %s; say with run.changed=add that both stay, or with run.changed=replace that it takes the place of the other", e.Path, why)
 }

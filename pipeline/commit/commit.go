@@ -27,10 +27,11 @@ import (
 type UnitOptions struct {
 	// Grow keeps units that earlier runs committed and the plan does not have: see Changes. Otherwise they are removed.
 	Grow     bool
-	Vanished string                              // keep, remove or refuse what has gone from below a root; "" means keep
-	Changed  string                              // what becomes of a file at whose path another lay: add, replace or refuse; "" asks Compare
-	Compare  comparer                            // nil: a file at whose path another lay is a new version of it
-	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
+	Vanished string   // keep, remove or refuse what has gone from below a root; "" means keep
+	Changed  string   // what becomes of a file at whose path another lay: add, replace or refuse; "" asks Compare
+	Compare  comparer // nil: a file at whose path another lay is a new version of it
+	// what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
+	Forget func(u *UnitRecord, at string) bool
 
 	Rest rester // copies what is left of a unit when some of its files are removed
 
@@ -150,7 +151,8 @@ func (f *Final) Intact(p PartRecord) error {
 }
 
 func changed(name string) error {
-	return &durable.IntegrityError{Path: name, Cause: "is missing or changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
+	return &durable.IntegrityError{Path: name,
+		Cause: "is missing or changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
 }
 
 // Passed is a part of the last step that is settled and has no name yet.
@@ -295,7 +297,8 @@ func (r *Prepared) sum() (*Manifest, error) {
 	planned := int64(0)
 	for i, record := range r.records {
 		if record.Rows != r.plan.Units[i].Rows {
-			return nil, &durable.IntegrityError{Cause: fmt.Sprintf("unit %s has %d notes, planned were %d", record.Name, record.Rows, r.plan.Units[i].Rows)}
+			return nil, &durable.IntegrityError{Cause: fmt.Sprintf("unit %s has %d notes, planned were %d", record.Name, record.Rows,
+				r.plan.Units[i].Rows)}
 		}
 		mine := *record
 		mine.Run = ""

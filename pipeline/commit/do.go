@@ -123,7 +123,8 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 	}
 	name := r.plan.Name(u)
 	parts := &Parts{run: r.Prepared, stem: r.share + name, at: u.set.part}
-	record := UnitRecord{Run: r.of.Run, Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
+	record := UnitRecord{Run: r.of.Run, Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From,
+		To: u.To}
 	var err error
 	if u.set.Rest != nil {
 		err = r.remainder(u.set.Rest, parts, &record)

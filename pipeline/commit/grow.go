@@ -90,7 +90,8 @@ type growth struct {
 // newGrowth also settles the numbers of the files, and with them the names of
 // the units. Errors are *ChangedError, and those of UnitOptions.Compare.
 func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOptions) (*growth, error) {
-	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old, from: map[string]string{}, now: noPlaces(), o: o}
+	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old,
+		from: map[string]string{}, now: noPlaces(), o: o}
 	g.now.Output = location(resolve(out.Dir))
 	g.remember(last)
 	at := locator{}
@@ -245,7 +246,8 @@ func (r *Prepared) keep() error {
 // ids were made with another key.
 func (r *Prepared) mayKeep(vanished []string) error {
 	if len(vanished) > 0 && r.o.Vanished == "refuse" {
-		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses; with keep its notes stay, with remove they go"}
+		return &durable.IntegrityError{Path: slices.Min(vanished),
+			Cause: "is in the output and not in the archive any more, which run.vanished refuses; with keep its notes stay, with remove they go"}
 	}
 	if r.mixed {
 		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, r.old.Key, r.of.Key),
@@ -277,7 +279,8 @@ func (r *Prepared) orphans() error {
 		orphan = orphan || !known[0][p.Path]
 	}
 	if orphan {
-		return &durable.IntegrityError{Path: filepath.Join(r.out.Dir, manifestName), Cause: "is not of the same run as that of " + r.out.Private + ", and not all of their inputs are given again"}
+		return &durable.IntegrityError{Path: filepath.Join(r.out.Dir, manifestName),
+			Cause: "is not of the same run as that of " + r.out.Private + ", and not all of their inputs are given again"}
 	}
 	return nil
 }

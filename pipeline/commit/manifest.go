@@ -80,7 +80,8 @@ func (u *UnitRecord) Files() []UnitRecord {
 	all := make([]UnitRecord, len(u.Members))
 	for i, m := range u.Members {
 		all[i] = UnitRecord{
-			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, From: m.From, To: m.To, Shares: true, First: m.First, Counts: Counts{Rows: m.Rows},
+			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, From: m.From, To: m.To, Shares: true, First: m.First,
+			Counts: Counts{Rows: m.Rows},
 			Config: u.Config, Model: u.Model, Damage: cmp.Or(m.Damage, u.Damage), Unread: m.Unread || u.Unread, Parts: u.Parts,
 		}
 		if u.Mark != "" {
@@ -177,7 +178,8 @@ func (m *Manifest) public() *Manifest {
 	for _, u := range m.Units {
 		// How many notes a file has is nobody's business where its parts say nothing of it.
 		if parts := ofTree(u.Parts, false); len(parts) > 0 || u.Damage != "" {
-			h.Units = append(h.Units, UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: parts})
+			h.Units = append(h.Units, UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread &&
+				u.Damage != "", Parts: parts})
 		}
 	}
 	h.BadInputs = []BadInput{}

@@ -72,7 +72,8 @@ func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (durable.File
 
 // Mkdir implements durable.FS.
 func (d groupFS) Mkdir(name string, perm fs.FileMode) error {
-	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) || strings.HasPrefix(name, filepath.Join(d.root, "_")) {
+	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) ||
+		strings.HasPrefix(name, filepath.Join(d.root, "_")) {
 		return err
 	}
 	return os.Chmod(name, perm|0o050)
@@ -104,7 +105,8 @@ func (o Output) Apart(inputs ...string) error {
 	for _, in := range inputs {
 		for _, out := range []string{o.Dir, o.Private} {
 			if Within(out, in) || Within(in, out) {
-				return &OutputError{fmt.Sprintf("output %s and input %s must not stand inside each other", out, in), "name an output outside the archive"}
+				return &OutputError{fmt.Sprintf("output %s and input %s must not stand inside each other", out, in),
+					"name an output outside the archive"}
 			}
 		}
 	}
@@ -300,7 +302,8 @@ func (o *Output) closed() error {
 	case !info.IsDir():
 		return &OutputError{fmt.Sprintf("private tree %s is no folder", o.Private), "name one"}
 	case known && int(s.Uid) != os.Geteuid():
-		return &OutputError{fmt.Sprintf("private tree %s belongs to user %d, not to %d who runs velum", o.Private, s.Uid, os.Geteuid()), "name a folder of your own"}
+		return &OutputError{fmt.Sprintf("private tree %s belongs to user %d, not to %d who runs velum", o.Private, s.Uid, os.Geteuid()),
+			"name a folder of your own"}
 	case known && lent(info.Mode(), int(s.Gid)):
 	case info.Mode().Perm()&0o077 != 0:
 		return &OutputError{fmt.Sprintf("others may look into the private tree %s (mode %04o)", o.Private, info.Mode().Perm()), "chmod 0700 it"}

@@ -285,5 +285,6 @@ func (p *Prepared) missing(todo []int) error {
 	if n == 0 {
 		return &PlanError{name, "no unit is done", "do its shards, then finish"}
 	}
-	return &PlanError{name, fmt.Sprintf("%d of %d units are not done", len(todo), len(p.records)), "do shards " + strings.Join(shares, ", ") + ", then finish again"}
+	return &PlanError{name, fmt.Sprintf("%d of %d units are not done", len(todo), len(p.records)),
+		"do shards " + strings.Join(shares, ", ") + ", then finish again"}
 }

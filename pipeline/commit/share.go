@@ -265,7 +265,8 @@ func (p *Plan) members(u *Unit) (all []memberRecord) {
 	for i := range u.Members {
 		m := &u.Members[i]
 		all = append(all, memberRecord{
-			Name: p.Name(m), Input: m.source(), SHA256: hex.EncodeToString(m.SHA256[:]), Copy: m.Copy, From: m.From, To: m.To, First: m.First, Rows: m.Rows,
+			Name: p.Name(m), Input: m.source(), SHA256: hex.EncodeToString(m.SHA256[:]), Copy: m.Copy, From: m.From, To: m.To, First: m.First,
+			Rows: m.Rows,
 		})
 	}
 	return all
@@ -291,7 +292,8 @@ func (r *Prepared) unlike(u *UnitRecord, byLength bool) (*durable.IntegrityError
 		}
 		if kind != "" {
 			return &durable.IntegrityError{Path: r.out.file(p),
-				Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(r.growth.old.at(u.Name), u.Input))}, nil
+				Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind,
+					cmp.Or(r.growth.old.at(u.Name), u.Input))}, nil
 		}
 	}
 	return nil, nil

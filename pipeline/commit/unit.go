@@ -25,9 +25,10 @@ import (
 // it if its format has no row groups. Names and bytes of its parts depend only on the unit and on the plan's
 // configuration, model and key.
 type Unit struct {
-	Input   string   `json:"-"`                 // path of the input file
-	Source  string   `json:"source,omitempty"`  // its path below the archive, which the private manifest names; "" means Input
-	Folder  string   `json:"folder,omitempty"`  // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
+	Input  string `json:"-"`                // path of the input file
+	Source string `json:"source,omitempty"` // its path below the archive, which the private manifest names; "" means Input
+	// where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
+	Folder  string   `json:"folder,omitempty"`
 	SHA256  [32]byte `json:"-"`                 // hash of the whole input file
 	Copy    int      `json:"copy,omitempty"`    // distinguishes files with one content in one folder or one Source; Prepare sets it
 	From    int64    `json:"from,omitempty"`    // row groups, or bytes, [From, To)
@@ -39,7 +40,8 @@ type Unit struct {
 	Shelf   *string  `json:"-"`                 // folder in which files of several folders may share a unit; nil: only those of its own folder
 	Placed  bool     `json:"-"`                 // the ids of its notes contain the file's path: the same content elsewhere is other notes
 
-	Members []Unit `json:"members,omitempty"` // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
+	// files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
+	Members []Unit `json:"members,omitempty"`
 
 	set settled // what Prepare settles
 }
@@ -372,7 +374,8 @@ func (p *Parts) commit() ([]PartRecord, error) {
 
 // record describes a part that is whole.
 func (p *Part) record() PartRecord {
-	return PartRecord{Kind: p.Kind, Path: p.name, Private: p.Private, Rows: p.Rows, Bytes: p.size, SHA256: hex.EncodeToString(p.sum.Sum(nil)), Digest: p.Digest}
+	return PartRecord{Kind: p.Kind, Path: p.name, Private: p.Private, Rows: p.Rows, Bytes: p.size, SHA256: hex.EncodeToString(p.sum.Sum(nil)),
+		Digest: p.Digest}
 }
 
 // settle syncs, closes and re-reads a part that is open still.
@@ -415,7 +418,8 @@ func check(f durable.File, part *Part, verify verifier) error {
 		return fmt.Errorf("re-read %s: %w", part.tmp, err)
 	}
 	if rows != part.Rows || digest != part.Digest {
-		return &durable.IntegrityError{Path: part.tmp, Cause: fmt.Sprintf("re-read gives %d rows and digest %.16s, wrote %d and %.16s", rows, digest, part.Rows, part.Digest)}
+		return &durable.IntegrityError{Path: part.tmp, Cause: fmt.Sprintf("re-read gives %d rows and digest %.16s, wrote %d and %.16s", rows,
+			digest, part.Rows, part.Digest)}
 	}
 	return nil
 }

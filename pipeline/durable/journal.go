@@ -75,7 +75,8 @@ func ReadJournal(d FS, name, format string) (lines [][]byte, err error) {
 }
 
 func otherJournal(name string) error {
-	return &IntegrityError{Path: name, Cause: "journal of another version of velum; finish that run with the version that began it, or start over with --fresh"}
+	return &IntegrityError{Path: name,
+		Cause: "journal of another version of velum; finish that run with the version that began it, or start over with --fresh"}
 }
 
 // parseJournal returns the JSON of all good lines and how many bytes they take; ok is

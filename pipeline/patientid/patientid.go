@@ -181,7 +181,8 @@ func digit(c rune) rune {
 // trim takes off what stands around an id and is none of it.
 func trim(form []byte) []byte {
 	form = bytes.TrimFunc(form, func(c rune) bool {
-		return c == '"' || c == '\'' || c == '`' || c == '´' || c == '=' || c == ',' || c == ';' || unicode.In(c, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
+		return c == '"' || c == '\'' || c == '`' || c == '´' || c == '=' || c == ',' || c == ';' ||
+			unicode.In(c, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
 	})
 	if rest, plus := bytes.CutPrefix(form, []byte("+")); plus && len(rest) > 0 && isDigit(rest[0]) {
 		form = rest
@@ -252,7 +253,8 @@ func written(form []byte) (out []byte, ok bool) {
 	shift, err := strconv.Atoi(string(power))
 	whole, part, _ := bytes.Cut(mantissa, []byte("."))
 	part = bytes.TrimRight(part, "0")
-	if err != nil || !allDigits(bytes.TrimPrefix(whole, []byte("-"))) || len(part) > 0 && !allDigits(part) || shift < len(part) || shift > longest {
+	if err != nil || !allDigits(bytes.TrimPrefix(whole, []byte("-"))) || len(part) > 0 && !allDigits(part) || shift < len(part) ||
+		shift > longest {
 		return nil, false
 	}
 	out = slices.Concat(whole, part)

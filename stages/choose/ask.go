@@ -105,7 +105,8 @@ type asking struct {
 
 // take picks a question unless one like it was picked.
 func (p *asking) take(q *Question, why Why, class int) bool {
-	if len(p.picked) >= p.N || p.taken[q.Key] || slices.ContainsFunc(p.sketches, func(s uint64) bool { return bits.OnesCount64(s^q.Sketch) <= alike }) {
+	if len(p.picked) >= p.N || p.taken[q.Key] || slices.ContainsFunc(p.sketches,
+		func(s uint64) bool { return bits.OnesCount64(s^q.Sketch) <= alike }) {
 		return false
 	}
 	p.taken[q.Key] = true

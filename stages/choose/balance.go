@@ -309,7 +309,8 @@ type dual struct {
 
 func newDual(b *balance, k float64, lengths bool) *dual {
 	n := len(b.rows)
-	d := &dual{balance: b, k: k, ridge: make([]float64, n), fixed: make([]bool, n), gradient: make([]float64, n), hessian: make([][]float64, n)}
+	d := &dual{balance: b, k: k, ridge: make([]float64, n), fixed: make([]bool, n), gradient: make([]float64, n),
+		hessian: make([][]float64, n)}
 	for j := range d.hessian {
 		d.hessian[j] = make([]float64, n)
 		d.ridge[j] = hard * k

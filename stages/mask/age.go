@@ -27,7 +27,8 @@ var unitsOfAge = []struct {
 	begins string
 	years  bool
 }{
-	{"mes", false}, {"mo", false}, {"sem", false}, {"setm", false}, {"se", false}, {"dia", false}, {"die", false}, {"day", false}, {"we", false}, {"hora", false}, {"hore", false}, {"h", false},
+	{"mes", false}, {"mo", false}, {"sem", false}, {"setm", false}, {"se", false}, {"dia", false}, {"die", false}, {"day", false},
+	{"we", false}, {"hora", false}, {"hore", false}, {"h", false},
 	{"a", true}, {"y", true}, {"de", true}, {"o", true},
 }
 

@@ -28,7 +28,8 @@ type aggregate struct {
 // 063, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893), and
 // those that tabulations of 2010 add (205, 369, 753, 772): in doubt a digit goes.
 var sparse = map[string]bool{
-	"036": true, "059": true, "063": true, "102": true, "203": true, "205": true, "369": true, "556": true, "692": true, "753": true, "772": true,
+	"036": true, "059": true, "063": true, "102": true, "203": true, "205": true, "369": true, "556": true, "692": true, "753": true,
+	"772": true,
 	"790": true, "821": true, "823": true, "830": true, "831": true, "878": true, "879": true, "884": true, "890": true, "893": true,
 }
 

@@ -59,7 +59,8 @@ func withLists(text string, read func(path string) ([]byte, error)) (string, err
 		var values []string
 		for n, line := range strings.Split(string(list), "\n") {
 			if strings.ContainsAny(line, ",|_") {
-				return "", &PolicyError{Message: fmt.Sprintf("randomize: %s, line %d: a value has a comma, a bar or a _; write one value a line", path, n+1)}
+				return "", &PolicyError{Message: fmt.Sprintf("randomize: %s, line %d: a value has a comma, a bar or a _; write one value a line", path,
+					n+1)}
 			}
 			if of := strings.Fields(line); len(of) > 0 {
 				values = append(values, strings.Join(of, "_"))

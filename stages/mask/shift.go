@@ -139,7 +139,8 @@ func (o *shift) draw(rng *rand.Rand) int {
 func (o *shift) String() string {
 	text := fmt.Sprintf("all dates of a %s moved by one keyed offset of %d to %d days", scopeNames[o.scope], leastDays, o.days)
 	if o.season {
-		text = fmt.Sprintf("all dates of a %s moved by one keyed offset of up to %d years and %d weeks of the year", scopeNames[o.scope], mostYears, seasonWeeks)
+		text = fmt.Sprintf("all dates of a %s moved by one keyed offset of up to %d years and %d weeks of the year", scopeNames[o.scope],
+			mostYears, seasonWeeks)
 	}
 	if o.weeks {
 		text += ", whole weeks"

@@ -26,11 +26,13 @@ const (
 )
 
 // order lists the columns of the table NOTE in the order of the OMOP specification.
-var order = []string{ID, Patient, Day, moment, "note_type_concept_id", "note_class_concept_id", title, Text, "encoding_concept_id", "language_concept_id",
+var order = []string{ID, Patient, Day, moment, "note_type_concept_id", "note_class_concept_id", title, Text, "encoding_concept_id",
+	"language_concept_id",
 	"provider_id", "visit_occurrence_id", "visit_detail_id", source, "note_event_id", "note_event_field_concept_id"}
 
 // NLPColumns lists the columns of NOTE_NLP, in the order of the specification.
-var NLPColumns = []string{"note_nlp_id", ID, "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id", "note_nlp_source_concept_id",
+var NLPColumns = []string{"note_nlp_id", ID, "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id",
+	"note_nlp_source_concept_id",
 	"nlp_system", "nlp_date", "nlp_datetime", "term_exists", "term_temporal", "term_modifiers"}
 
 // Kept returns the columns of NOTE that are copied to the output. Titles and source values are not, because they are

@@ -22,10 +22,11 @@ import (
 
 // Values of Options.Do: what happens to the words, and to the notes that hold them.
 const (
-	Off        = "off"        // nobody looks
-	Review     = "review"     // they stay, and the worst notes are listed for a curator
-	Generalize = "generalize" // they are spans, of the category that their network says: those of one person in a thousand, and all where a note stands alone
-	Hold       = "hold"       // a note that stands alone by them goes to quarantine, the others as in review
+	Off    = "off"    // nobody looks
+	Review = "review" // they stay, and the worst notes are listed for a curator
+	// they are spans, of the category that their network says: those of one person in a thousand, and all where a note stands alone
+	Generalize = "generalize"
+	Hold       = "hold" // a note that stands alone by them goes to quarantine, the others as in review
 )
 
 // Options holds the options of the stage. Packs are required.

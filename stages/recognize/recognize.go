@@ -24,11 +24,12 @@ type Options struct {
 	People        *people.Table    // nil: nobody is known
 	Excluded      []*patientid.Set // patients who object; if there are any, notes without a patient are left out too
 	PatientColumn string           // of Batch.Extra; a document names its patient itself, if there is no such column
-	Source        string           // column of Batch.Extra with the documents that notes stand in, if they are no cells of a table; "": fields are not looked at
-	Document      document.Options // how these are taken apart
-	Labels        *pipeline.LabelSet
-	Into          func(pipeline.Category) pipeline.Category // Labels' own category for that of a given span; None: there is none
-	Workers       int                                       // 0 means 1
+	// column of Batch.Extra with the documents that notes stand in, if they are no cells of a table; "": fields are not looked at
+	Source   string
+	Document document.Options // how these are taken apart
+	Labels   *pipeline.LabelSet
+	Into     func(pipeline.Category) pipeline.Category // Labels' own category for that of a given span; None: there is none
+	Workers  int                                       // 0 means 1
 }
 
 // New returns the stage. A note of a patient who objects gets that reason, whatever other reason it has; other notes in
@@ -150,7 +151,8 @@ func (w *worker) fields(b *pipeline.Batch, i int) {
 		w.id = patientid.AppendText(w.id, d.Patient)
 	}
 	for _, f := range d.Fields {
-		b.Known.Items = append(b.Known.Items, pipeline.Span{Start: int32(f.Start), End: int32(f.End), Score: 1, Category: w.categories.field(f.Kind), Source: pipeline.FromKnown})
+		b.Known.Items = append(b.Known.Items, pipeline.Span{Start: int32(f.Start), End: int32(f.End), Score: 1,
+			Category: w.categories.field(f.Kind), Source: pipeline.FromKnown})
 	}
 }
 

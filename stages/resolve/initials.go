@@ -58,7 +58,8 @@ func (w *worker) isDotted(k int) bool {
 
 // isInitial tells the same, but not of the A of "A.b".
 func (w *worker) isInitial(k int) bool {
-	return w.isDotted(k) && (k+1 == len(w.words) || w.words[k+1].start > w.words[k].end+1 || w.words[k+1].is(capital) && w.words[k+1].isLetter(w.text))
+	return w.isDotted(k) && (k+1 == len(w.words) || w.words[k+1].start > w.words[k].end+1 || w.words[k+1].is(capital) &&
+		w.words[k+1].isLetter(w.text))
 }
 
 // near tells whether there is nothing, or one blank, between two offsets.
@@ -150,5 +151,6 @@ func (w *worker) isHouse(k int) bool {
 		return false
 	}
 	next := w.byteAt(x.end)
-	return next != '%' && (k+1 == len(w.words) || w.words[k+1].start > x.end+1 || w.words[k+1].start > x.end && bytes.IndexByte([]byte("/:.,"), next) < 0)
+	return next != '%' && (k+1 == len(w.words) || w.words[k+1].start > x.end+1 || w.words[k+1].start > x.end &&
+		bytes.IndexByte([]byte("/:.,"), next) < 0)
 }

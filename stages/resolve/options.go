@@ -23,7 +23,8 @@ type Options struct {
 
 	Words networks.Words `yaml:"-"` // the word lists that rules use, all of them: those of configs with the user's changes
 
-	Packs []*networks.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
+	// rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
+	Packs []*networks.Pack `yaml:"-"`
 
 	Lexicons Lexicons `yaml:"-"`
 	Workers  int      `yaml:"-"`

@@ -34,7 +34,8 @@ const (
 
 // classNames are the names of the lists, in the order of the bits.
 var classNames = [numClasses]string{
-	"title", "short-title", "particle", "article", "institution", "kin", "of", "sexed", "patient", "until", "eponymous", "trait", "trait-label", "abbreviation",
+	"title", "short-title", "particle", "article", "institution", "kin", "of", "sexed", "patient", "until", "eponymous", "trait",
+	"trait-label", "abbreviation",
 }
 
 // checkWords wants all lists that rules ask for, and no other.

@@ -23,7 +23,8 @@ const (
 	MaskedCharacters                // alphanumeric characters, category ignored
 	MaskedEntities                  // gold spans all of whose alphanumeric characters are masked; system spans that touch one
 	CleanNotes                      // notes with PHI all of whose gold alphanumeric characters are masked; recall only
-	DirectNotes                     // notes with direct identifiers (Options.Direct) all of whose alphanumeric characters are masked; recall only
+	// notes with direct identifiers (Options.Direct) all of whose alphanumeric characters are masked; recall only
+	DirectNotes
 	numMeasures
 )
 

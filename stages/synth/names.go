@@ -32,7 +32,8 @@ const (
 
 var poolNames = map[string]pool{
 	"first": firstName, "man": manName, "woman": womanName, "last": lastName, "town": townName, "quarter": quarterName, "abroad": abroadName,
-	"province": provinceName, "country": countryName, "centre": centreName, "fullcentre": fullCentreName, "street": streetName, "eponym": eponymName, "drug": drugName,
+	"province": provinceName, "country": countryName, "centre": centreName, "fullcentre": fullCentreName, "street": streetName,
+	"eponym": eponymName, "drug": drugName,
 }
 
 // lexicon holds the names of one split.

@@ -132,7 +132,8 @@ func (w *worker) refuse(b *pipeline.Batch, i int, reason pipeline.Reason) {
 
 // label finds the patterns of note i and tags it, unless the note may wait and
 // waits. It returns why what was found cannot be trusted, or Sound.
-func (w *worker) label(labeller tagger.Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag, mayWait bool) (reason pipeline.Reason, waits bool) {
+func (w *worker) label(labeller tagger.Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag, mayWait bool) (reason pipeline.Reason,
+	waits bool) {
 	if labeller == nil {
 		return pipeline.NoModel, false
 	}

@@ -46,7 +46,8 @@ func NewVetter() *Vetter {
 		}
 		wanted = append(wanted, c)
 	}
-	return &Vetter{patterns: patterns.New(patterns.Options{Categories: wanted}), lists: [2]*gazetteer.Gazetteer{gazetteer.Default(), gazetteer.Names()}}
+	return &Vetter{patterns: patterns.New(patterns.Options{Categories: wanted}),
+		lists: [2]*gazetteer.Gazetteer{gazetteer.Default(), gazetteer.Names()}}
 }
 
 // New returns the stage. A note with an identifying id goes to quarantine.

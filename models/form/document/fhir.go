@@ -148,14 +148,16 @@ func (r *resource) object(v *value, in string, usual Kind) {
 	}
 	if content := v.get("contentType"); content != nil && v.get("data") != nil {
 		r.attachment(v.get("data"), string(r.string(content)))
-	} else if data := v.get("data"); data != nil && data.kind == '"' && (in == "photo" || in == "attachment" || in == "content" || in == "signature" || kind == "Binary") {
+	} else if data := v.get("data"); data != nil && data.kind == '"' && (in == "photo" || in == "attachment" || in == "content" ||
+		in == "signature" || kind == "Binary") {
 		r.refuse(pipeline.Unreadable) // nobody knows what it is
 	}
 	shown := r.shownBy(v, in)
 	for i := range v.below {
 		m := &v.below[i]
 		switch key := m.key; {
-		case m.kind == '"' && (key == "id" && kind != "" || (key == "reference" || key == "fullUrl") && bytes.IndexByte(r.string(m), '?') < 0): // what others refer to
+		// what others refer to
+		case m.kind == '"' && (key == "id" && kind != "" || (key == "reference" || key == "fullUrl") && bytes.IndexByte(r.string(m), '?') < 0):
 			r.keep(r.inside(m), nil)
 		case key == "data" && m.kind == '"' && v.get("contentType") != nil:
 		case (key == "valueBase64Binary" || key == "query" && in == "entity") && m.kind == '"':
@@ -356,7 +358,8 @@ func (d *Document) content(s *source, data []byte, encode func([]byte) []byte, c
 	switch {
 	case err != nil:
 		return pipeline.Unreadable
-	case kind == "text/html", kind == "application/xhtml+xml", strings.HasPrefix(kind, "text/"), kind == "application/rtf", kind == "application/xml", strings.HasSuffix(kind, "+xml"):
+	case kind == "text/html", kind == "application/xhtml+xml", strings.HasPrefix(kind, "text/"), kind == "application/rtf",
+		kind == "application/xml", strings.HasSuffix(kind, "+xml"):
 	default:
 		return pipeline.Unreadable
 	}

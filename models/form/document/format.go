@@ -63,7 +63,8 @@ func FormatOf(head []byte) Format {
 	switch {
 	case len(head) > 8 && isHeader(head):
 		return HL7
-	case bytes.HasPrefix(head, []byte("<")) && (bytes.Contains(head, []byte("ClinicalDocument")) || bytes.Contains(head, []byte("hl7-org")) || bytes.Contains(head, []byte("hl7.org/fhir"))):
+	case bytes.HasPrefix(head, []byte("<")) && (bytes.Contains(head, []byte("ClinicalDocument")) || bytes.Contains(head, []byte("hl7-org")) ||
+		bytes.Contains(head, []byte("hl7.org/fhir"))):
 		return CDA // or other XML of HL7, which is refused
 	case bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head[:min(len(head), 4096)], []byte(`"resourceType"`)):
 		return FHIR
@@ -123,7 +124,8 @@ func nextMessage(data []byte, ended bool) (from, end int) {
 		if len(line) < 5 && !ended {
 			return 0, 0
 		}
-		stop := from >= 0 && (isHeader(line) || bytes.HasPrefix(line, []byte("BTS")) || bytes.HasPrefix(line, []byte("FTS")) || line[0] == '\x1c' || line[0] == '\x0b')
+		stop := from >= 0 && (isHeader(line) || bytes.HasPrefix(line, []byte("BTS")) || bytes.HasPrefix(line, []byte("FTS")) ||
+			line[0] == '\x1c' || line[0] == '\x0b')
 		if stop {
 			return from, at
 		}

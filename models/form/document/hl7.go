@@ -87,7 +87,8 @@ func (d *Document) hl7() pipeline.Reason {
 	if len(src) < 8 || !bytes.HasPrefix(src, []byte("MSH")) {
 		return pipeline.BadRow
 	}
-	m := &message{Document: d, signs: bytes.Clone(src[3:8]), field: src[3], component: src[4], repetition: src[5], escape: src[6], subcomponent: src[7]}
+	m := &message{Document: d, signs: bytes.Clone(src[3:8]), field: src[3], component: src[4], repetition: src[5], escape: src[6],
+		subcomponent: src[7]}
 	if m.subcomponent == m.field { // three signs only
 		m.signs, m.subcomponent = m.signs[:4], 0
 	}
@@ -105,7 +106,8 @@ func (d *Document) hl7() pipeline.Reason {
 	d.layers[0] = layer{src: text, encode: back}
 	m.all = d.whole(0)
 	m.text = script{m.unescape, m.quote}
-	if head, _, _ := bytes.Cut(bytes.ReplaceAll(text, []byte("\n"), []byte("\r")), []byte("\r")); bytes.Contains(head, []byte{'P', 'I', 'D', m.field}) {
+	if head, _, _ := bytes.Cut(bytes.ReplaceAll(text, []byte("\n"), []byte("\r")), []byte("\r")); bytes.Contains(head,
+		[]byte{'P', 'I', 'D', m.field}) {
 		return pipeline.BadRow // its line ends were lost
 	}
 	for at := 0; at < len(text); {
@@ -384,7 +386,8 @@ func (m *message) suspect(s source, text []byte) {
 	digits, names, words := 0, 0, 0
 	for word := range bytes.FieldsSeq(text) {
 		words++
-		if r, _ := utf8.DecodeRune(word); unicode.IsUpper(r) && !bytes.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' && r != '.' }) {
+		if r, _ := utf8.DecodeRune(word); unicode.IsUpper(r) && !bytes.ContainsFunc(word,
+			func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' && r != '.' }) {
 			names++
 		}
 	}

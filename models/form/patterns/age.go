@@ -120,7 +120,8 @@ func (s ageFinder) age(start, end, v int, spelled bool) {
 	label := s.context(start)&forAge != 0
 	unitEnd := s.more(u)
 	score := s.ageScore(start, unitEnd, v, u, label, spelled)
-	if b := s.At(unitEnd); v >= high && u.roles == years && b != '-' && b != '/' && (!u.tight || (u.end == p+1 || s.endsClause(u.end)) && !s.streetBefore(start)) {
+	if b := s.At(unitEnd); v >= high && u.roles == years && b != '-' && b != '/' &&
+		(!u.tight || (u.end == p+1 || s.endsClause(u.end)) && !s.streetBefore(start)) {
 		score = max(score, 0.7) // nothing else lasts so long
 	}
 	switch {

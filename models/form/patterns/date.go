@@ -10,7 +10,8 @@ func (s *scan) date(n *num) int {
 	for len(s.dates) > 0 && s.dates[0].Start < n.end {
 		d := s.dates[0]
 		s.dates = s.dates[1:]
-		if d.End-d.Start == 8 && d.End == n.end && (s.labelOf(n)&labels&^forDate != 0 && s.labelOf(n)&forDate == 0 || s.letterBehindDigits(n.end)) {
+		if d.End-d.Start == 8 && d.End == n.end && (s.labelOf(n)&labels&^forDate != 0 && s.labelOf(n)&forDate == 0 ||
+			s.letterBehindDigits(n.end)) {
 			continue // a number of a record
 		}
 		s.add(d.Start, d.End, date, d.Score, false)

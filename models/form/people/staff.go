@@ -189,7 +189,8 @@ func (f *Finder) staffNames(dst []Found) []Found {
 		switch {
 		case len(x.here) == 0:
 			begin = -1
-		case len(x.before) > 0 && f.paired(x.before, x.here), before[0] != 0 && (f.initialled(before[0], x.here) || f.initialled(before[1], x.here)):
+		case len(x.before) > 0 && f.paired(x.before, x.here), before[0] != 0 &&
+			(f.initialled(before[0], x.here) || f.initialled(before[1], x.here)):
 			dst = f.found(dst, begin, i)
 		case titled && w.capital && slices.ContainsFunc(x.here, func(id int32) bool { return s.last[id] }):
 			dst = f.found(dst, i, i)

@@ -115,7 +115,8 @@ var frequent = map[string]pool{
 	"two-man es": twoMen + pool(spanish), "two-man ca": twoMen + pool(catalan),
 	"two-woman es": twoWomen + pool(spanish), "two-woman ca": twoWomen + pool(catalan),
 	"after de la": afterDeLa, "after del": afterDel, "after de los": afterDeLos, "after de las": afterDeLas, "after de": afterDe,
-	"maria de la": mariaDeLa, "maria del": mariaDeLa + 1, "maria de los": mariaDeLa + 2, "maria de las": mariaDeLa + 3, "maria de": mariaDeLa + 4, "maria": mariaDeLa + 5,
+	"maria de la": mariaDeLa, "maria del": mariaDeLa + 1, "maria de los": mariaDeLa + 2, "maria de las": mariaDeLa + 3,
+	"maria de": mariaDeLa + 4, "maria": mariaDeLa + 5,
 }
 
 // readFrequent fills the heads of the pools.

@@ -110,7 +110,8 @@ var shipped = sync.OnceValue(newLists)
 
 // newLists reads the lists that velum ships.
 func newLists() *lists {
-	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]origin{}, endings: map[string]int{}, leaning: map[string]int{}, catalan: map[string]bool{}}
+	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{},
+		pairs: map[string]origin{}, endings: map[string]int{}, leaning: map[string]int{}, catalan: map[string]bool{}}
 	l.both, l.bothGiven, l.bothSurnames, l.women = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	l.readFrequent()
 	l.readHomes()
@@ -313,7 +314,8 @@ func (l *lists) addPlace(name string, at pool) {
 }
 
 // sites are the sections of lists/sites.txt: pool of the Spanish ones.
-var sites = map[string]pool{"street": streetsBy, "house": houses, "care": care, "country": countriesBy, "trade m": tradesBy, "trade f": tradesBy + 2}
+var sites = map[string]pool{"street": streetsBy, "house": houses, "care": care, "country": countriesBy, "trade m": tradesBy,
+	"trade f": tradesBy + 2}
 
 // readSites reads names of streets, houses, countries and trades by language.
 func (l *lists) readSites() {

@@ -153,7 +153,8 @@ func (t *table) home(k Kind, f, lower string, two bool) (o origin, both bool) {
 // written returns a word as names are written: as the lists have it, at home or
 // elsewhere, or, where the table has capitals alone, with one capital.
 func (t *table) written(word string, at origin) string {
-	if form := cmp.Or(t.forms[spelling{at, folded(word)}], t.forms[spelling{numOrigins, folded(word)}]); form != "" && !HasAccents([]byte(word)) {
+	if form := cmp.Or(t.forms[spelling{at, folded(word)}], t.forms[spelling{numOrigins, folded(word)}]); form != "" &&
+		!HasAccents([]byte(word)) {
 		return form
 	}
 	if strings.IndexFunc(word, unicode.IsLower) >= 0 {

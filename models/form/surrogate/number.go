@@ -141,7 +141,8 @@ func formOf(plain []byte) form {
 		return iban
 	case shape("AAAA9999999999"):
 		return cip
-	case shape("999999999") && plain[0] >= '6', shape("99999999999") && string(plain[:2]) == "34", shape("9999999999999") && string(plain[:4]) == "0034":
+	case shape("999999999") && plain[0] >= '6', shape("99999999999") && string(plain[:2]) == "34", shape("9999999999999") &&
+		string(plain[:4]) == "0034":
 		return telephone
 	}
 	return anyNumber
@@ -226,7 +227,8 @@ func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
 		return dst, true
 	case bytes.HasPrefix(w.fold, []byte("www.")):
 		return append(append(dst, value[:4]...), host...), true
-	case bytes.Count(value, []byte{'.'}) == 3 && number(bytes.ReplaceAll(value, []byte{'.'}, nil)) > 0 && len(bytes.Trim(value, "0123456789.")) == 0:
+	case bytes.Count(value, []byte{'.'}) == 3 && number(bytes.ReplaceAll(value, []byte{'.'}, nil)) > 0 &&
+		len(bytes.Trim(value, "0123456789.")) == 0:
 		dst = append(dst, "192.0.2."...)
 		return strconv.AppendInt(dst, 1+rng.Int64N(254), 10), true
 	case bytes.Count(value, []byte{':'}) >= 2 && len(bytes.Trim(w.fold, "0123456789abcdef:")) == 0:

@@ -95,7 +95,8 @@ func (w *Writer) assign(value []byte) bool {
 		case p.letters == 1 && unicode.IsUpper(rune(value[p.start])):
 			r = initial
 		case w.isParticle(value, p):
-		case p.letters == 1, len(w.parts) == 1 && p.letters < 4 && isAcronym(value[p.start:p.end]) && gazetteer.Default().Classes(value[p.start:p.end])&(gazetteer.GivenName|gazetteer.Surname) == 0:
+		case p.letters == 1, len(w.parts) == 1 && p.letters < 4 && isAcronym(value[p.start:p.end]) &&
+			gazetteer.Default().Classes(value[p.start:p.end])&(gazetteer.GivenName|gazetteer.Surname) == 0:
 			r = initial // MGB alone: VIZ behind a name would be told as a short rare surname
 		case w.isGiven(value, i, turned, before):
 			r = givenName

@@ -198,7 +198,8 @@ func (w *Writer) head(value []byte, i, end int) (n int, kind placeKind) {
 		c := gazetteer.Default().Classes(value[w.parts[i].start:w.parts[i].end])
 		first := i == start
 		switch {
-		case first && string(f) == "c" && i+1 < end && w.parts[i+1].letters == 1 && bytes.IndexByte([]byte("sShH"), value[w.parts[i+1].start]) >= 0:
+		case first && string(f) == "c" && i+1 < end && w.parts[i+1].letters == 1 &&
+			bytes.IndexByte([]byte("sShH"), value[w.parts[i+1].start]) >= 0:
 			kind = healthCentre // C.S., C. H.
 			i++
 		case first && (c&gazetteer.StreetType != 0 || string(f) == "c"):

@@ -13,7 +13,8 @@ import (
 var otherRegions = strings.Split("Catalunya, Andalusia, Aragó, Castella i Lleó, Castella-la Manxa, Euskadi, Comunitat Valenciana, Madrid Comunidad, Balears, Murcia Región", ", ")
 
 // onlyProvinces are the communities of one province.
-var onlyProvinces = []string{"Asturias", "Illes Balears", "Cantabria", "Comunidad de Madrid", "La Rioja", "Navarra", "Región de Murcia", "Ceuta", "Melilla"}
+var onlyProvinces = []string{"Asturias", "Illes Balears", "Cantabria", "Comunidad de Madrid", "La Rioja", "Navarra", "Región de Murcia",
+	"Ceuta", "Melilla"}
 
 var (
 	provinceOf = map[string]string{} // of a folded province, or a town in a community of one

@@ -61,7 +61,8 @@ func newNetwork(a bilstm.Architecture, ps bilstm.Parameters, set *pipeline.TagSe
 	case "cnn":
 		in = append(in, add(&layers.Convolution{B: &n.b, Char: a.Char, Width: a.CharUnits}, named("chars", "filters", "filterbias")))
 	case "lstm":
-		in = append(in, add(&layers.Spelling{B: &n.b, Char: a.Char, R: layers.Recurrent{Units: a.CharUnits, Gates: a.Gates()}}, named("chars", "wc", "uc", "bc", "vc")))
+		in = append(in, add(&layers.Spelling{B: &n.b, Char: a.Char, R: layers.Recurrent{Units: a.CharUnits, Gates: a.Gates()}},
+			named("chars", "wc", "uc", "bc", "vc")))
 	}
 	if a.Chars != "none" {
 		words.Widths = append(words.Widths, a.CharWidth())
@@ -74,7 +75,8 @@ func newNetwork(a bilstm.Architecture, ps bilstm.Parameters, set *pipeline.TagSe
 	x := add(words, in)
 	for l := range a.Layers {
 		name := fmt.Sprint(l)
-		x = add(&layers.Running{Recurrent: layers.Recurrent{Units: a.Units, Gates: a.Gates()}, B: &n.b}, append([]int{x}, named("w"+name, "u"+name, "b"+name, "v"+name)...))
+		x = add(&layers.Running{Recurrent: layers.Recurrent{Units: a.Units, Gates: a.Gates()}, B: &n.b},
+			append([]int{x}, named("w"+name, "u"+name, "b"+name, "v"+name)...))
 		x = add(&layers.Drop{B: &n.b, Level: l}, []int{x})
 	}
 	end := layers.NewLoss(&n.b, set, a.Objective, weights)

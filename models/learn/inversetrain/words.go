@@ -99,7 +99,8 @@ func (c *WordCounter) Words(name string, minCount, minNotes int) (*inverse.Words
 		slots[i], bands[i] = key, kept[key]
 	}
 	var b bytes.Buffer
-	h := inverse.WordsHeader{Kind: inverse.WordsKind, Name: name, Tokens: c.tokens, Patients: uint64(len(c.patients)), MinCount: minCount, MinNotes: minNotes, Words: len(kept)}
+	h := inverse.WordsHeader{Kind: inverse.WordsKind, Name: name, Tokens: c.tokens, Patients: uint64(len(c.patients)), MinCount: minCount,
+		MinNotes: minNotes, Words: len(kept)}
 	err := modelfile.Write(&b, h, modelfile.Section{Name: "slot", Data: modelfile.Bytes(slots)}, modelfile.Section{Name: "band", Data: bands})
 	if err != nil {
 		return nil, err

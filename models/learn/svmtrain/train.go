@@ -213,7 +213,8 @@ func (t *training) calibrate(workers int) {
 
 // model multiplies sigmoids and temperature into the weights.
 func (t *Trainer) model(r *training, about tagger.Header) (*crf.Model, error) {
-	about.Training = tagger.Training{Sequences: t.Sequences(), Tokens: t.Tokens(), Forms: t.Forms(), MinCount: t.o.MinCount, Prune: t.o.Prune, Cost: t.o.C}
+	about.Training = tagger.Training{Sequences: t.Sequences(), Tokens: t.Tokens(), Forms: t.Forms(), MinCount: t.o.MinCount, Prune: t.o.Prune,
+		Cost: t.o.C}
 	about.Training.Spans, about.Training.SpanTokens = t.set.Count(r.x.Tag)
 	own := slices.IndexFunc(r.x.Columns, t.isBias)
 	between, scale, bias := chain.NewWeights(t.set, true), make([]float64, r.labels), make([]float64, r.labels)

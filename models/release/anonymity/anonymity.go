@@ -143,7 +143,8 @@ func (c *counted) put(general string) uint32 {
 func (c *Counter) generalize() bool {
 	best := -1
 	for i := range c.columns {
-		if c.columns[i].level < c.columns[i].Hierarchy.top() && c.columns[i].Hierarchy.Name != sensitive && (best < 0 || len(c.columns[i].values) > len(c.columns[best].values)) {
+		if c.columns[i].level < c.columns[i].Hierarchy.top() && c.columns[i].Hierarchy.Name != sensitive &&
+			(best < 0 || len(c.columns[i].values) > len(c.columns[best].values)) {
 			best = i
 		}
 	}

@@ -3,8 +3,10 @@ package anonymity
 // Diversity sets how much the sensitive values of a group must differ: if all k people of a group have the same
 // disease, everybody knows the disease of each.
 type Diversity struct {
-	L int     // distinct values that each group has at least in each sensitive column (Machanavajjhala and others 2006); 0: any
-	T float64 // most that a group's shares differ from those of all notes, half the sum of differences (Li and others 2007: the earth mover's distance where all values are as far apart); 1: any
+	L int // distinct values that each group has at least in each sensitive column (Machanavajjhala and others 2006); 0: any
+	// most that a group's shares differ from those of all notes, half the sum of differences (Li and others 2007: the earth mover's
+	// distance where all values are as far apart); 1: any
+	T float64
 }
 
 // fits tells whether a group is diverse enough. all are the notes of all groups by value.

@@ -67,7 +67,8 @@ type Dealer struct {
 
 // NewDealer returns a Dealer without notes.
 func NewDealer(f Files, draw Draw) *Dealer {
-	return &Dealer{draw: draw, values: appender{to: f.Values}, notes: appender{to: f.Notes}, cards: f.Cards, last: new(block), now: new(block), most: stretch}
+	return &Dealer{draw: draw, values: appender{to: f.Values}, notes: appender{to: f.Notes}, cards: f.Cards, last: new(block), now: new(block),
+		most: stretch}
 }
 
 // appender writes behind what was written.
@@ -110,7 +111,8 @@ func (d *Dealer) Add(values []Value) error {
 		if v.Text == nil {
 			continue
 		}
-		b.cards = append(b.cards, card{number: d.numbers, at: d.values.at, size: int32(len(v.Text)), note: note, value: b.notes[note].first + int32(k), category: v.Category, kind: v.Kind})
+		b.cards = append(b.cards, card{number: d.numbers, at: d.values.at, size: int32(len(v.Text)), note: note,
+			value: b.notes[note].first + int32(k), category: v.Category, kind: v.Kind})
 		d.numbers++
 		if err := d.values.write(v.Text); err != nil {
 			return err
@@ -270,7 +272,8 @@ func (b *block) take(from *block, c, brings *card) {
 	}
 	b.notes = append(b.notes, note{first, int32(len(b.values))})
 	b.takeValue(from, from.values[brings.value])
-	b.cards = append(b.cards, card{number: c.number, at: brings.at, size: brings.size, note: int32(len(b.notes) - 1), value: int32(len(b.values) - 1), category: c.category, kind: c.kind})
+	b.cards = append(b.cards, card{number: c.number, at: brings.at, size: brings.size, note: int32(len(b.notes) - 1),
+		value: int32(len(b.values) - 1), category: c.category, kind: c.kind})
 }
 
 func (b *block) takeValue(from *block, v value) {

@@ -81,7 +81,8 @@ func (p *Parameter) products() []*kernels.Quantized {
 // rounded quantizes a table to four bits per number and a scale per row. Tagging reads some rows of it, once per form,
 // so that they can stay in the file and the model opens faster.
 func (p *Parameter) rounded() *Parameter {
-	r := &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, Table: true, halves: make([]byte, p.Rows*p.Cols/2), scales: make([]float32, p.Rows)}
+	r := &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, Table: true, halves: make([]byte, p.Rows*p.Cols/2),
+		scales: make([]float32, p.Rows)}
 	for i := range p.Rows {
 		r.scales[i] = halve(r.halves[i*p.Cols/2:][:p.Cols/2], p.Row(int32(i)))
 	}

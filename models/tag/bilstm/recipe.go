@@ -19,7 +19,8 @@ type Recipe struct {
 	Output float64 // the same of what a layer gives
 	Word   float64 // words that are hidden: their vector is that of unknown words
 	Rare   float64 // the same of words seen once
-	Blind  float64 // tokens of which nothing is seen that says which word it is: no word, list or cluster, only its shape, characters and place
+	// tokens of which nothing is seen that says which word it is: no word, list or cluster, only its shape, characters and place
+	Blind float64
 
 	Keep         float64 // share of the sequences with spans that an epoch sees
 	KeepO        float64 // share of those without

@@ -42,7 +42,8 @@ func (x *later) reset() { x.notes, x.tokens, x.decided = x.notes[:0], x.tokens[:
 
 // LabelLater is Label, or postpones the note until Flush; stages/tag calls it, so that the network processes several
 // notes at once.
-func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool) {
+func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32,
+	waits bool) {
 	l.mix.spans.Reset(l.m.set)
 	l.both = l.both[:0]
 	if len(tokens) == 0 {
@@ -59,7 +60,8 @@ func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pi
 
 // labelSure runs a cascade whose first member decides the lines of which it is sure: most lines, whose marginals are
 // not needed.
-func (l *Labeller) labelSure(first deciding, text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool) {
+func (l *Labeller) labelSure(first deciding, text []byte, tokens []pipeline.Token, matches []pipeline.Match,
+	tags []pipeline.Tag) (conf float32, waits bool) {
 	x, n, at := &l.later, l.m.set.Len(), len(l.later.tokens)
 	x.room(len(tokens), n)
 	conf = first.LabelSure(text, tokens, matches, tags, max(l.m.header.Threshold, leastSure), x.open[at:], x.sum[at*n:])

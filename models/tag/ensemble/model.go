@@ -59,7 +59,8 @@ type deciding interface {
 	// LabelSure tags the lines whose best path has at least the probability sure, and returns their confidence;
 	// SpanProbs then returns their spans. Tokens of the other lines stay open, and probs gets their marginals. See
 	// crf.Labeller.
-	LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32
+	LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool,
+		probs []float32) float32
 }
 
 // labelling is a member's labeller. Members that only propose spans need no marginals.

@@ -189,7 +189,8 @@ func Compile(text string, r Resources) (*Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: newWordTable()}, known: map[string]int{}, registers: map[string]uint8{}, passing: map[int32]bool{}}
+	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: newWordTable()}, known: map[string]int{},
+		registers: map[string]uint8{}, passing: map[int32]bool{}}
 	for _, n := range src.networks {
 		if c.mistakes.add(c.declare(n)) {
 			n.broken = true
@@ -366,7 +367,8 @@ func (c *compiler) arc(line *arcLine) (a arc, err error) {
 	if consumers > 1 {
 		return a, line.at.errorf("one arc consumes in one way: skip, peek, part, phrase or call")
 	}
-	if form := a.need != (outcomes{}) || a.forbid != (outcomes{}) || a.behind != (outcomes{}) || a.place != (placeTest{}); form && (a.what == nothing || a.what == called) {
+	if form := a.need != (outcomes{}) || a.forbid != (outcomes{}) || a.behind != (outcomes{}) || a.place != (placeTest{}); form &&
+		(a.what == nothing || a.what == called) {
 		return a, line.at.errorf("skip and call look at no token: put a peek before them")
 	}
 	if a.place.yes&isNone != 0 && a.what != peeked {

@@ -288,7 +288,8 @@ func (m *Machine) arc(c *config, a *arc) {
 		}
 		n := &m.pack.networks[a.network]
 		next.state, next.frame = n.start, int32(len(m.frames))
-		m.frames = append(m.frames, frame{parent: c.frame, to: a.to, first: c.token, last: min(f.last, c.token+n.limit), depth: f.depth + 1, closes: a.closes})
+		m.frames = append(m.frames, frame{parent: c.frame, to: a.to, first: c.token, last: min(f.last, c.token+n.limit), depth: f.depth + 1,
+			closes: a.closes})
 	default:
 		if !m.consume(&next, a) {
 			return

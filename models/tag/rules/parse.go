@@ -130,7 +130,8 @@ func (t token) errorf(format string, args ...any) error {
 
 // unknown says that a name is none of those that there are.
 func (t token) unknown(what, name string, known []string) error {
-	return &SyntaxError{Line: t.line, Column: t.column, Message: fmt.Sprintf("no %s %q; there are %s", what, name, some(known)), Word: name, Known: known}
+	return &SyntaxError{Line: t.line, Column: t.column, Message: fmt.Sprintf("no %s %q; there are %s", what, name, some(known)), Word: name,
+		Known: known}
 }
 
 // longestChoice is how many names an error tells.

@@ -46,7 +46,8 @@ func (m *Machine) took(from, to *config, a *arc) int32 {
 	if to.token != from.token || to.offset != from.offset {
 		end = m.ended(to)
 	}
-	m.trail = append(m.trail, trailStep{parent: from.step, Step: Step{Network: m.pack.networks[s.network].name, State: s.name, Line: a.line, Start: start, End: end}})
+	m.trail = append(m.trail, trailStep{parent: from.step, Step: Step{Network: m.pack.networks[s.network].name, State: s.name, Line: a.line,
+		Start: start, End: end}})
 	return int32(len(m.trail) - 1)
 }
 

@@ -29,7 +29,8 @@ type Header struct {
 // With returns h with the fields that are known only after training taken from made: name, scores, recall dial,
 // measured notes, risk and parent.
 func (h Header) With(made Header) Header {
-	h.Name, h.Scores, h.RecallDial, h.Measured, h.Risk, h.Parent = made.Name, made.Scores, made.RecallDial, made.Measured, made.Risk, made.Parent
+	h.Name, h.Scores, h.RecallDial, h.Measured, h.Risk, h.Parent = made.Name, made.Scores, made.RecallDial, made.Measured, made.Risk,
+		made.Parent
 	return h
 }
 
@@ -99,7 +100,9 @@ func (h *Header) Bias(recall, floor float64) (DialPoint, error) {
 	for _, p := range h.RecallDial {
 		switch {
 		case p.Recall >= recall && p.Precision < floor:
-			return DialPoint{}, fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; with the floor kept, %.4f%s", p.Recall, p.Precision, floor, best, h.where())
+			return DialPoint{},
+				fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; with the floor kept, %.4f%s",
+					p.Recall, p.Precision, floor, best, h.where())
 		case p.Recall >= recall:
 			return p, nil
 		case p.Precision >= floor:

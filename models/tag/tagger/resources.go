@@ -81,7 +81,8 @@ func digest(data []byte) string { return strconv.FormatUint(xxh3.Hash(data), 16)
 // OpenResources is the inverse of Keep: it fills the slots of the template from the file. The slots in r are ignored.
 // If the word lists differ from those of the training, the error is ErrLists, since the model would silently miss
 // names.
-func (h *Header) OpenResources(f *modelfile.File, t *features.Template, r features.Resources) (filled features.Resources, sections []modelfile.Section, err error) {
+func (h *Header) OpenResources(f *modelfile.File, t *features.Template, r features.Resources) (filled features.Resources,
+	sections []modelfile.Section, err error) {
 	r.Slots = nil
 	if want, got := h.Fingerprints[ListsPrint], listsOf(t, r); want != "" && got != want {
 		return r, nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)

@@ -501,7 +501,8 @@ func (p *sourceParser) entry(row int, form string, class Class, count int) {
 		p.bad(row, p.column(p.form), "has no letter", "leave the row out")
 		return
 	case !findable(form):
-		p.bad(row, p.column(p.form), fmt.Sprintf("has more than %d words, or one of more than %d bytes", maxPhrase, maxForm), "no such form is ever looked up")
+		p.bad(row, p.column(p.form), fmt.Sprintf("has more than %d words, or one of more than %d bytes", maxPhrase, maxForm),
+			"no such form is ever looked up")
 		return
 	}
 	p.intake.Rows++

@@ -105,7 +105,8 @@ func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.F
 		return nil, err
 	}
 	if len(a.Files) == 0 && a.first == nil {
-		return nil, &input.Error{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
+		return nil, &input.Error{Path: strings.Join(inputs, ", "), Cause: "no files of notes there",
+			Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
 	}
 	a.settlePartitions()
 	a.files = make(map[string]*File, len(a.Files))
@@ -312,7 +313,8 @@ func (a *Archive) find(in string) error {
 // hidden tells whether a name below root begins with a dot or an underscore, or that of a folder between.
 func hidden(root, name string) bool {
 	below, err := filepath.Rel(root, name)
-	return err == nil && below != "." && slices.ContainsFunc(strings.Split(filepath.ToSlash(below), "/"), func(part string) bool { return part[0] == '.' || part[0] == '_' })
+	return err == nil && below != "." && slices.ContainsFunc(strings.Split(filepath.ToSlash(below), "/"),
+		func(part string) bool { return part[0] == '.' || part[0] == '_' })
 }
 
 // hide adds a hidden file to those that are not read, if its name is that of a table of notes. Files that macOS writes
@@ -525,7 +527,8 @@ func (s *scanner) unit(f *File) commit.Unit {
 }
 
 func (s *scanner) bad(f *File, cause string) {
-	s.a.Bad = append(s.a.Bad, commit.BadInput{Input: f.name(), SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause, Path: f.Path})
+	s.a.Bad = append(s.a.Bad, commit.BadInput{Input: f.name(), SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause,
+		Path: f.Path})
 }
 
 // hash reads the whole file once. For a dump it also returns where records begin. cause says why it cannot be read.
@@ -700,11 +703,13 @@ func (s *scanner) extras() error {
 			return s.lacks[x.Key()]
 		}
 		if !known {
-			return &input.SchemaError{Path: s.a.Files[0].Path, Column: x.Name, Cause: "is missing", Remedy: "raw dumps and notes of a file each have ids and texts only"}
+			return &input.SchemaError{Path: s.a.Files[0].Path, Column: x.Name, Cause: "is missing",
+				Remedy: "raw dumps and notes of a file each have ids and texts only"}
 		}
 		c, err := parquet.NewColumn(x.As, f)
 		if err != nil {
-			return &input.SchemaError{Path: s.a.Files[0].Path, Column: x.Name, Cause: "is of a type that cannot be kept", Remedy: "name another column"}
+			return &input.SchemaError{Path: s.a.Files[0].Path, Column: x.Name, Cause: "is of a type that cannot be kept",
+				Remedy: "name another column"}
 		}
 		s.a.Extra = append(s.a.Extra, c)
 		if x.Kept {
@@ -753,7 +758,8 @@ func (s *scanner) missing(inputs []string) {
 				continue
 			}
 			if below, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(below) {
-				s.a.Bad = append(s.a.Bad, commit.BadInput{Input: filepath.ToSlash(below), SHA256: s.sums[name], Cause: "is in the list of checksums and not in the archive"})
+				s.a.Bad = append(s.a.Bad, commit.BadInput{Input: filepath.ToSlash(below), SHA256: s.sums[name],
+					Cause: "is in the list of checksums and not in the archive"})
 				break
 			}
 		}

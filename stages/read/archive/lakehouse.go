@@ -37,7 +37,8 @@ func isTable(dir string) error {
 	if format == "" {
 		return nil
 	}
-	return &input.Error{Path: dir, Cause: "is a table of " + format + ": its files hold rows that were deleted or rewritten since, and only its log says which",
+	return &input.Error{Path: dir,
+		Cause:  "is a table of " + format + ": its files hold rows that were deleted or rewritten since, and only its log says which",
 		Remedy: "write what it says into files of Parquet, as configs/deploy/table.py does, and give these"}
 }
 

@@ -32,7 +32,8 @@ type plannedFile struct {
 }
 
 func newPlannedFile(f *File) plannedFile {
-	p := plannedFile{File: *f, Path: []byte(spelled(f.Path)), Raw: []byte(f.raw), SHA256: f.SHA256[:], Form: f.form, Given: f.given, Text: f.text}
+	p := plannedFile{File: *f, Path: []byte(spelled(f.Path)), Raw: []byte(f.raw), SHA256: f.SHA256[:], Form: f.form, Given: f.given,
+		Text: f.text}
 	if f.hashed != nil {
 		p.Identity = f.hashed.identity
 		p.Identity.Device = 0 // each machine counts its devices

@@ -36,7 +36,8 @@ const (
 )
 
 // archiveForms are the values of Options.Format.
-var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm, "txt": noteForm, "fhir": documentForm, "hl7": documentForm, "cda": documentForm}
+var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm,
+	"txt": noteForm, "fhir": documentForm, "hl7": documentForm, "cda": documentForm}
 
 // Formats returns the values of option read.format.
 func Formats() []string {
@@ -47,7 +48,8 @@ func Formats() []string {
 func (f *File) Format() string { return f.form.String() }
 
 func (f form) String() string {
-	return [...]string{noForm: "", parquetForm: "parquet", dumpForm: "dump", csvForm: "csv", jsonForm: "jsonl", noteForm: "txt", documentForm: "documents"}[f]
+	return [...]string{noForm: "", parquetForm: "parquet", dumpForm: "dump", csvForm: "csv", jsonForm: "jsonl", noteForm: "txt",
+		documentForm: "documents"}[f]
 }
 
 var formOfExt = map[string]form{

@@ -68,9 +68,11 @@ func NewFields(path string, o *input.Options) (Fields, error) {
 	f := Fields{o: o, columns: o.Extras()}
 	switch {
 	case len(o.Pass) > 0:
-		return f, &input.SchemaError{Path: path, Column: o.Pass[0], Cause: "is no column of documents", Remedy: "leave it out of read.keep: masked documents keep all that is no text"}
+		return f, &input.SchemaError{Path: path, Column: o.Pass[0], Cause: "is no column of documents",
+			Remedy: "leave it out of read.keep: masked documents keep all that is no text"}
 	case o.IDs != input.KeepIDs:
-		return f, &input.SchemaError{Path: path, Column: "id", Cause: "cannot be keyed or dropped in documents, which refer to each other by it", Remedy: "leave read.ids at keep, and key ids in the system that sends them"}
+		return f, &input.SchemaError{Path: path, Column: "id", Cause: "cannot be keyed or dropped in documents, which refer to each other by it",
+			Remedy: "leave read.ids at keep, and key ids in the system that sends them"}
 	}
 	return f, nil
 }

@@ -73,7 +73,8 @@ func failureOf(err error) (f workerFailure) {
 // error is the inverse of failureOf.
 func (f *workerFailure) error(path string) error {
 	if d := f.Damage; d != nil {
-		return &commit.DamageError{Path: path, RowGroup: max(d.RowGroup, -1), Column: plainWords(d.Column), Cause: plainWords(d.Cause), Unread: d.Unread}
+		return &commit.DamageError{Path: path, RowGroup: max(d.RowGroup, -1), Column: plainWords(d.Column), Cause: plainWords(d.Cause),
+			Unread: d.Unread}
 	}
 	if s := f.Schema; s != nil {
 		return &input.SchemaError{Path: path, Column: plainWords(s.Column), Cause: plainWords(s.Cause), Remedy: plainWords(s.Remedy)}
@@ -204,7 +205,8 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		}
 		w.answer = appendBatch(beginFrame(w.answer), &b, ids)
 		if len(w.answer) > maxFrame {
-			return &commit.DamageError{Path: string(r.Path), RowGroup: -1, Column: r.Options.Text, Cause: "has columns beside the text that are too large to pass through"}
+			return &commit.DamageError{Path: string(r.Path), RowGroup: -1, Column: r.Options.Text,
+				Cause: "has columns beside the text that are too large to pass through"}
 		}
 		if err := w.send(sealFrame(w.answer, batchFrame)); err != nil {
 			return err

@@ -30,7 +30,8 @@ type Placed interface {
 }
 
 // places are the columns of Batch.Extra for it.
-var places = []pipeline.Column{{Name: PlaceColumns[0], Kind: pipeline.Int64Column}, {Name: PlaceColumns[1], Kind: pipeline.Int64Column}, {Name: PlaceColumns[2], Kind: pipeline.BytesColumn}}
+var places = []pipeline.Column{{Name: PlaceColumns[0], Kind: pipeline.Int64Column}, {Name: PlaceColumns[1], Kind: pipeline.Int64Column},
+	{Name: PlaceColumns[2], Kind: pipeline.BytesColumn}}
 
 // maxBatchSource is how many bytes of documents fill a batch.
 const maxBatchSource = 8 << 20

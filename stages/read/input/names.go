@@ -136,7 +136,8 @@ func IsHeader(h string) bool {
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(h), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		classes := gazetteer.Default().Classes([]byte(word))
-		if !strings.Contains(columnWords, " "+word+" ") && classes&(gazetteer.GivenName|gazetteer.Surname) != 0 && classes&(gazetteer.CommonWord|gazetteer.Month|gazetteer.MedicalTerm) == 0 {
+		if !strings.Contains(columnWords, " "+word+" ") && classes&(gazetteer.GivenName|gazetteer.Surname) != 0 &&
+			classes&(gazetteer.CommonWord|gazetteer.Month|gazetteer.MedicalTerm) == 0 {
 			return false
 		}
 	}

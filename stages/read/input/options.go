@@ -125,7 +125,8 @@ var PlaceColumns = []string{"line in the file", "byte in the file", "what breaks
 // Extras returns the columns that are read into Batch.Extra.
 func (o *Options) Extras() []Wanted {
 	var all []Wanted
-	for _, c := range []Wanted{{Name: o.PatientID, As: PatientColumn, Patient: true}, {Name: o.Date, As: DateColumn}, {Name: o.Center, As: "center"}} {
+	for _, c := range []Wanted{{Name: o.PatientID, As: PatientColumn, Patient: true}, {Name: o.Date, As: DateColumn},
+		{Name: o.Center, As: "center"}} {
 		if c.Name != "" {
 			all = append(all, c)
 		}

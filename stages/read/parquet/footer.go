@@ -146,14 +146,16 @@ type openedFile struct {
 func (f *Footer) Open(columns []int) (*openedFile, error) {
 	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
 	o := &openedFile{leaf: map[int]int{}}
-	m := format.FileMetaData{Version: f.Meta.Version, NumRows: f.Meta.NumRows, Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(len(columns)))}}}
+	m := format.FileMetaData{Version: f.Meta.Version, NumRows: f.Meta.NumRows,
+		Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(len(columns)))}}}
 	leaves := 0
 	for _, k := range columns {
 		c := &f.Columns[k]
 		o.leaf[k] = leaves
 		leaves += len(c.Leaves)
 		for _, e := range c.Elements {
-			m.Schema = append(m.Schema, format.SchemaElement{Type: e.Type, TypeLength: e.TypeLength, RepetitionType: e.RepetitionType, Name: e.Name, NumChildren: e.NumChildren})
+			m.Schema = append(m.Schema, format.SchemaElement{Type: e.Type, TypeLength: e.TypeLength, RepetitionType: e.RepetitionType, Name: e.Name,
+				NumChildren: e.NumChildren})
 		}
 	}
 	for g := range f.Meta.RowGroups {
@@ -174,7 +176,8 @@ func (f *Footer) Open(columns []int) (*openedFile, error) {
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(data)))
 	file := &otherEnd{f.file, f.end, append(data, "PAR1"...)}
 	size := f.end + int64(len(file.tail))
-	pf, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(int(min(size, 1<<20))))
+	pf, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(int(min(size, 1<<20))))
 	if err != nil {
 		return nil, input.Damage(f.path, "its footer cannot be read")
 	}
@@ -256,7 +259,8 @@ func (f *Footer) check() error {
 	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.end, b.end)) })
 	for i := range max(len(places)-1, 0) {
 		if a, b := places[i], places[i+1]; a.end > b.at {
-			return &commit.DamageError{Path: f.path, RowGroup: b.group, Column: b.column, Cause: "the footer says that it stands where another column does"}
+			return &commit.DamageError{Path: f.path, RowGroup: b.group, Column: b.column,
+				Cause: "the footer says that it stands where another column does"}
 		}
 	}
 	return nil
@@ -380,7 +384,8 @@ func ownWords(err error) string {
 
 // converted are the logical types that old writers gave in other words.
 var converted = map[deprecated.ConvertedType]format.LogicalTypeValue{
-	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{}, deprecated.Enum: &format.EnumType{},
+	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{},
+	deprecated.Enum: &format.EnumType{},
 	deprecated.Date: &format.DateType{}, deprecated.Json: &format.JsonType{}, deprecated.Bson: &format.BsonType{},
 	deprecated.TimeMillis:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
 	deprecated.TimeMicros:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},

@@ -224,7 +224,8 @@ func (f *Footer) extraReader(b binding, file *openedFile, from, to int) extraRea
 // Cursor returns a cursor for leaf i of a column.
 func (f *Footer) Cursor(column, i int, file *openedFile, from, to int) Cursor {
 	l := &f.Columns[column].Leaves[i]
-	return Cursor{name: f.Columns[column].Name, leaf: file.leaf[column] + i, groups: file.groups[from:to], base: from, list: l.MaxRep > 0, full: byte(l.MaxDef)}
+	return Cursor{name: f.Columns[column].Name, leaf: file.leaf[column] + i, groups: file.groups[from:to], base: from, list: l.MaxRep > 0,
+		full: byte(l.MaxDef)}
 }
 
 // read appends the next n values.

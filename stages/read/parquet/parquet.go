@@ -211,7 +211,8 @@ func (r *Reader) decode(b *pipeline.Batch) error {
 	for i := range r.ids {
 		r.scratch[i].Reset()
 		r.valid = r.valid[:0]
-		if err := r.ids[i].texts(&r.scratch[i], &r.valid, r.write[i], input.MaxID+1, n); err != nil { // a longer one does not count as an id anyway
+		// a longer one does not count as an id anyway
+		if err := r.ids[i].texts(&r.scratch[i], &r.valid, r.write[i], input.MaxID+1, n); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,9 @@ func (f *Footer) bindExtra(want input.Wanted, shapes map[string]input.Shape) (bi
 	case want.Kept && SameShape(x.Shape, known):
 		x.Shape = known
 	case !want.Kept && Widened(x.Kind, known.Kind) != known.Kind: // another file lies there than when the archive was scanned
-		return x, &input.SchemaError{Path: f.path, Column: want.Name, Cause: "is " + describe(&f.Columns[x.column]) + ", and was of another type when the archive was scanned", Remedy: "start again"}
+		return x,
+			&input.SchemaError{Path: f.path, Column: want.Name,
+				Cause: "is " + describe(&f.Columns[x.column]) + ", and was of another type when the archive was scanned", Remedy: "start again"}
 	case !want.Kept && x.Kind != known.Kind:
 		widen(&f.Columns[x.column], &x, known.Kind)
 	}
@@ -263,7 +265,8 @@ func Widened(a, b pipeline.ColumnKind) pipeline.ColumnKind {
 		return a
 	}
 	for _, kinds := range [][2]pipeline.ColumnKind{
-		{pipeline.DateColumn, pipeline.TimestampColumn}, {pipeline.Int32Column, pipeline.Int64Column}, {pipeline.FloatColumn, pipeline.DoubleColumn},
+		{pipeline.DateColumn, pipeline.TimestampColumn}, {pipeline.Int32Column, pipeline.Int64Column},
+		{pipeline.FloatColumn, pipeline.DoubleColumn},
 	} {
 		if slices.Contains(kinds[:], a) && slices.Contains(kinds[:], b) {
 			return kinds[1]

@@ -76,12 +76,13 @@ func appendTime(dst []byte, n, day int64) []byte {
 // with nulls. With Options.RawPatients it is the text of the values, for who
 // looks for what the forms may have missed.
 
-var patientTypes = purpose{"an id of a patient (string or number)", "name the column of patients in read.columns.patient", flatly(func(e *format.SchemaElement, b *binding) bool {
-	_, isDecimal := logical(e).(*format.DecimalType)
-	fits := acceptID(e, b) || isDecimal || isNull(e) || logical(e) == nil && (e.Type.V == format.Float || e.Type.V == format.Double)
-	b.Kind = pipeline.BytesColumn
-	return fits
-})}
+var patientTypes = purpose{"an id of a patient (string or number)", "name the column of patients in read.columns.patient",
+	flatly(func(e *format.SchemaElement, b *binding) bool {
+		_, isDecimal := logical(e).(*format.DecimalType)
+		fits := acceptID(e, b) || isDecimal || isNull(e) || logical(e) == nil && (e.Type.V == format.Float || e.Type.V == format.Double)
+		b.Kind = pipeline.BytesColumn
+		return fits
+	})}
 
 // isNull tells whether an element is of the type that has no values.
 func isNull(e *format.SchemaElement) bool {

@@ -103,8 +103,10 @@ func openSide(f *parquet.Footer, path string, wanted []column.Column) (*side, er
 	var columns []int
 	for _, want := range wanted {
 		at := f.Named(want.Name)
-		if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 || want.Elements != nil && f.Columns[at[0]].Elements[0].Type != want.Elements[0].Type {
-			return nil, &input.SchemaError{Path: path, Column: want.Name, Cause: "is not as velum writes it", Remedy: "give the part as velum wrote it"}
+		if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 || want.Elements != nil &&
+			f.Columns[at[0]].Elements[0].Type != want.Elements[0].Type {
+			return nil, &input.SchemaError{Path: path, Column: want.Name, Cause: "is not as velum writes it",
+				Remedy: "give the part as velum wrote it"}
 		}
 		columns = append(columns, at[0])
 	}

@@ -200,7 +200,8 @@ func (r *Reader) words(b *pipeline.Batch, text, words []byte) bool {
 		}
 		flags, tag := pipeline.TokenFlags(words[n+m]), pipeline.Tag(words[n+m+1])
 		from := at + gap
-		if at = from + length; flags != flags.Place() || int(tag) >= r.set.Len() || !utf8.RuneStart(text[from]) || at < uint64(len(text)) && !utf8.RuneStart(text[at]) {
+		if at = from + length; flags != flags.Place() || int(tag) >= r.set.Len() || !utf8.RuneStart(text[from]) || at < uint64(len(text)) &&
+			!utf8.RuneStart(text[at]) {
 			return false
 		}
 		b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: int32(from), End: int32(at), Flags: flags})

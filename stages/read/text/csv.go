@@ -65,7 +65,8 @@ func NewCSV(path string, o Options) (*CSV, error) {
 // begin opens the file and settles the delimiter.
 func (s *CSV) begin() (err error) {
 	if c := s.o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' {
-		return &input.Error{Path: s.path, Cause: "the delimiter is no ASCII character that fields can do without", Remedy: "take a comma, semicolon, tab or bar"}
+		return &input.Error{Path: s.path, Cause: "the delimiter is no ASCII character that fields can do without",
+			Remedy: "take a comma, semicolon, tab or bar"}
 	}
 	if s.in, err = s.openFile(); err != nil {
 		return err
@@ -210,7 +211,8 @@ func (s *CSV) next() error {
 	if err := s.read(); err != nil || s.columns == 0 || s.record.Len() == s.columns {
 		return err
 	}
-	return s.broken(s.starts[0], fmt.Sprintf("row of %d fields, the header has %d", s.record.Len(), s.columns), "quote fields that hold delimiters or line ends")
+	return s.broken(s.starts[0], fmt.Sprintf("row of %d fields, the header has %d", s.record.Len(), s.columns),
+		"quote fields that hold delimiters or line ends")
 }
 
 func (s *CSV) read() error {
@@ -376,8 +378,10 @@ func (s *CSV) swallowed() (lines []input.Place) {
 		}
 		fields := bytes.Split(s.record.Data[b.data:end], []byte{byte(s.o.Comma)})
 		whole := len(fields) >= s.columns || k+1 == len(s.broke) && len(fields) > s.key+1
-		if whole && s.columns > 1 && len(fields[s.key]) > 0 && !bytes.ContainsAny(fields[s.key], " \t") && (!numbered || bytes.ContainsAny(fields[s.key], digits)) {
-			lines = append(lines, input.Place{Line: int64(b.line), Byte: b.byte, Cause: fmt.Sprintf("swallowed by an open quote in line %d", s.starts[0].line)})
+		if whole && s.columns > 1 && len(fields[s.key]) > 0 && !bytes.ContainsAny(fields[s.key], " \t") &&
+			(!numbered || bytes.ContainsAny(fields[s.key], digits)) {
+			lines = append(lines, input.Place{Line: int64(b.line), Byte: b.byte,
+				Cause: fmt.Sprintf("swallowed by an open quote in line %d", s.starts[0].line)})
 		}
 	}
 	return lines

@@ -136,7 +136,9 @@ func (i *intake) category(name []byte, at place) (pipeline.Category, error) {
 		i.warnings.Unknown++
 		return pipeline.None, nil
 	}
-	return pipeline.None, i.wrong(at, "unknown label"+labelled(name), "map it with --map LABEL=CATEGORY (NONE leaves it out), give a file of your own labels with --own-labels, or leave all unknown ones out with --skip-unknown")
+	return pipeline.None,
+		i.wrong(at, "unknown label"+labelled(name),
+			"map it with --map LABEL=CATEGORY (NONE leaves it out), give a file of your own labels with --own-labels, or leave all unknown ones out with --skip-unknown")
 }
 
 // labelled returns a label for use in an error. A label that does not look like one is not shown: in a broken file it

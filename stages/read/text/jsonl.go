@@ -152,7 +152,8 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	if rawID == nil && j.o.IDColumn == "" {
 		rawID = fields.get("note_id") // what `velum run` calls it
 	}
-	if id, text := fields.get("id"), fields.get("text"); (rawText == nil || rawID == nil) && text != nil && id != nil && fields.get("spans") != nil {
+	if id, text := fields.get("id"), fields.get("text"); (rawText == nil || rawID == nil) && text != nil && id != nil &&
+		fields.get("spans") != nil {
 		rawID, rawText = id, text // what velum wrote of a file with other names: questions of learn, their answers
 	}
 	if fields.get("annotations") != nil {

@@ -135,7 +135,8 @@ func Unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error)
 		// One goroutine: what unpacks beside us would outlive an error.
 		in, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
 	case bytes.HasPrefix(magic, []byte("PK\x03\x04")), bytes.HasPrefix(magic, []byte("\xd0\xcf\x11\xe0")): // whatever its name says
-		return nil, true, &input.Error{Path: path, Cause: "is a workbook or a zip file, and no text; its sheet has to be saved as CSV", Remedy: "save its sheet as CSV (UTF-8), or unpack it"}
+		return nil, true, &input.Error{Path: path, Cause: "is a workbook or a zip file, and no text; its sheet has to be saved as CSV",
+			Remedy: "save its sheet as CSV (UTF-8), or unpack it"}
 	default:
 		return r, false, nil
 	}
@@ -164,7 +165,8 @@ func broken(path string, err error) error {
 	if _, ok := errors.AsType[*input.Error](err); ok {
 		return err
 	}
-	return &input.Error{Path: path, Cause: "cannot be read or unpacked to its end", Remedy: "test it with gzip -t or zstd -t, and copy it again"}
+	return &input.Error{Path: path, Cause: "cannot be read or unpacked to its end",
+		Remedy: "test it with gzip -t or zstd -t, and copy it again"}
 }
 
 // next returns the next line without its line feed. It is good until the next

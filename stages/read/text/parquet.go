@@ -30,7 +30,8 @@ func NewParquet(path string, o Options) (*Parquet, error) {
 		Pass: []string{spans}, Shapes: map[string]input.Shape{"kept " + spans: {Kind: pipeline.BytesColumn}},
 	})
 	if err == nil && p.notes.Columns()[0].Kind != pipeline.BytesColumn {
-		err = &input.SchemaError{Path: path, Column: spans, Cause: "has another type than text", Remedy: "write spans as a JSON list, as velum convert does"}
+		err = &input.SchemaError{Path: path, Column: spans, Cause: "has another type than text",
+			Remedy: "write spans as a JSON list, as velum convert does"}
 		err = errors.Join(err, p.Close())
 	}
 	return p, err

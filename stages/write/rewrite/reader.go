@@ -73,7 +73,8 @@ func (r *reader) again(file *commit.Part, rowGroup int, others ...column.Column)
 
 // changed says that the part is none of ours.
 func (r *reader) changed() error {
-	return &durable.IntegrityError{Path: r.of.Path, Cause: "does not read as it was written; run.recheck=0d does again what is given, and names the input of what is not"}
+	return &durable.IntegrityError{Path: r.of.Path,
+		Cause: "does not read as it was written; run.recheck=0d does again what is given, and names the input of what is not"}
 }
 
 // seek goes to the first row that is called by at least that number, in a part in the order of numbers.

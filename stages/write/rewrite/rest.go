@@ -28,7 +28,8 @@ type Remaining func(list []byte, place func(was int32) (now int32, stays bool)) 
 // for the language are counted per unit only, so these counts are reduced in proportion. Uses of rules and operators
 // stay, since they record what was done. Forms of harmless masked words are dropped, because they may come from a
 // removed note.
-func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool, list Remaining) (commit.Counts, error) {
+func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool,
+	list Remaining) (commit.Counts, error) {
 	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}}
 	for _, summary := range []bool{true, false} { // the parts are read with it
 		for _, p := range of.Parts {

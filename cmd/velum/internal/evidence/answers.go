@@ -121,7 +121,8 @@ func collect(ctx context.Context, s *source, o *Options) (*Record, error) {
 	}
 	k.attacked(o.Known)
 	answers, err := k.answers(said)
-	record := &Record{Schema: schema, Language: l.String(), Made: now().UTC().Format("2006-01-02T15:04:05Z"), Velum: o.Build.Version, Output: s.output}
+	record := &Record{Schema: schema, Language: l.String(), Made: now().UTC().Format("2006-01-02T15:04:05Z"), Velum: o.Build.Version,
+		Output: s.output}
 	record.Sections = sectionsOf(answers)
 	record.Clauses = clausesOf(answers)
 	return record, err
@@ -178,7 +179,8 @@ func (k *known) attacked(names []string) {
 // log reads the audit log: readings of samples, runs, failures, forgotten patients.
 func (k *known) log(s *source) (err error) {
 	if len(s.audit.Findings) > 0 {
-		return exit.Errorf(exit.Integrity, "velum prove log names the lines", "%s is not as it was written: %d findings", s.log, len(s.audit.Findings))
+		return exit.Errorf(exit.Integrity, "velum prove log names the lines", "%s is not as it was written: %d findings", s.log,
+			len(s.audit.Findings))
 	}
 	if k.Readings, err = audit.Readings(s.log); err != nil {
 		return err

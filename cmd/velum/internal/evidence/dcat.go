@@ -38,7 +38,8 @@ func (s *source) catalogue(r *Record, file string) error {
 	var out bytes.Buffer
 	if err == nil {
 		c := &s.manifest.Counts
-		err = t.Execute(&out, map[string]any{"Record": r, "Said": facts, "Notes": c.Masked, "Languages": c.Tally.By(tally.Language), "Authorities": authorities})
+		err = t.Execute(&out, map[string]any{"Record": r, "Said": facts, "Notes": c.Masked, "Languages": c.Tally.By(tally.Language),
+			"Authorities": authorities})
 	}
 	if err != nil {
 		return err

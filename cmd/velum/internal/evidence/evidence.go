@@ -164,7 +164,8 @@ func compile(ctx context.Context, c *console.Console, o *Options) error {
 		return err
 	}
 	if len(s.wrong) > 0 {
-		return exit.Errorf(exit.Integrity, "`velum check` names all; the same `velum run` makes missing and changed parts again", "%s is not as it was written: %s", o.Dir, s.wrong[0])
+		return exit.Errorf(exit.Integrity, "`velum check` names all; the same `velum run` makes missing and changed parts again",
+			"%s is not as it was written: %s", o.Dir, s.wrong[0])
 	}
 	r, err := collect(ctx, s, o)
 	if err != nil {
@@ -196,7 +197,8 @@ func said(c *console.Console, o *Options, s *source, r *Record, e *audit.Evidenc
 		Clauses  int    `json:"clauses_answered"`
 		Of       int    `json:"clauses"`
 		By       string `json:"signed_by,omitempty"`
-	}{"evidence", e.ID(), s.name(e, ".html"), o.Facts, e.Record, len(r.Answered(facts)), len(facts), len(r.Met()), len(r.Clauses), e.By}, saidText)
+	}{"evidence", e.ID(), s.name(e, ".html"), o.Facts, e.Record, len(r.Answered(facts)), len(facts), len(r.Met()), len(r.Clauses), e.By},
+		saidText)
 }
 
 const saidText = `{{with .institution_answers}}answers of the institution: {{.}}
@@ -256,7 +258,8 @@ func open(ctx context.Context, o *Options) (*source, error) {
 
 func noOutput(dir string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Misconfiguredf("name the folder that a run wrote, with its private tree beside it", "%s has no output of a run that was committed", dir)
+		return exit.Misconfiguredf("name the folder that a run wrote, with its private tree beside it",
+			"%s has no output of a run that was committed", dir)
 	}
 	return err
 }
@@ -297,7 +300,8 @@ func (s *source) write(r *Record, signed *Statement, signature []byte) (*audit.E
 	if err := s.sweep(dir); err != nil {
 		return nil, err
 	}
-	if _, err := audit.Append(s.log, audit.Entry{Event: "evidence", Config: s.manifest.Config, Model: s.manifest.Model, Evidence: e}); err != nil {
+	if _, err := audit.Append(s.log, audit.Entry{Event: "evidence", Config: s.manifest.Config, Model: s.manifest.Model,
+		Evidence: e}); err != nil {
 		return nil, err
 	}
 	if err := durable.MkdirAll(durable.OS, dir); err != nil {

@@ -52,9 +52,11 @@ func sign(ctx context.Context, c *console.Console, o *Options) error {
 	if problems := s.files(e, r, nil, o.Build.Version); len(problems) > 0 {
 		return exit.Errorf(exit.Integrity, "make another with `velum evidence`, and read it", "dossier %s: %s", e.ID(), problems[0])
 	}
-	st := &Statement{Schema: statementSchema, Record: e.Record, Output: r.Output, Name: strings.TrimSpace(o.Name), Limits: strings.TrimSpace(o.Limits), Date: now().UTC().Format("2006-01-02T15:04:05Z")}
+	st := &Statement{Schema: statementSchema, Record: e.Record, Output: r.Output, Name: strings.TrimSpace(o.Name),
+		Limits: strings.TrimSpace(o.Limits), Date: now().UTC().Format("2006-01-02T15:04:05Z")}
 	if st.Name == "" || len(st.Name) > 200 || len(st.Limits) > maxFact {
-		return exit.Misconfiguredf(`velum evidence DIR --sign KEY --name "A. Soler, DPO"`, "--name: who signs, in at most 200 characters; --limits: at most %d", maxFact)
+		return exit.Misconfiguredf(`velum evidence DIR --sign KEY --name "A. Soler, DPO"`,
+			"--name: who signs, in at most 200 characters; --limits: at most %d", maxFact)
 	}
 	signature, err := st.sign(o.Sign)
 	if err != nil {
@@ -79,7 +81,8 @@ func (st *Statement) sign(file string) ([]byte, error) {
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	private, ok := key.(ed25519.PrivateKey)
 	if err != nil || !ok {
-		return nil, exit.Errorf(exit.Key, "make one with `openssl genpkey -algorithm ed25519 -out key.pem`", "%s is no private Ed25519 key in PEM (PKCS #8)", file)
+		return nil, exit.Errorf(exit.Key, "make one with `openssl genpkey -algorithm ed25519 -out key.pem`",
+			"%s is no private Ed25519 key in PEM (PKCS #8)", file)
 	}
 	der, err := x509.MarshalPKIXPublicKey(private.Public())
 	if err != nil {
@@ -128,7 +131,8 @@ func newest(ctx context.Context, o *Options) (*source, *audit.Evidence, *Record,
 	}
 	r := &Record{}
 	if sum(data) != e.Record || json.Unmarshal(data, r) != nil || r.Schema != schema {
-		return nil, nil, nil, exit.Errorf(exit.Integrity, "put its copy back, or make another with `velum evidence`", "%s is not as it was written, or is not there", s.name(e, ".json"))
+		return nil, nil, nil, exit.Errorf(exit.Integrity, "put its copy back, or make another with `velum evidence`",
+			"%s is not as it was written, or is not there", s.name(e, ".json"))
 	}
 	return s, e, r, nil
 }
@@ -140,7 +144,8 @@ func (s *source) name(e *audit.Evidence, ext string) string {
 // stale returns how the output differs from the one that a dossier describes.
 func (s *source) stale(r *Record) (wrong []string) {
 	for _, x := range []struct{ what, was, is string }{
-		{"the masked notes", r.Output.Masked, s.output.Masked}, {"manifest.json", r.Output.Public, s.output.Public}, {"manifest.json of the private tree", r.Output.Private, s.output.Private},
+		{"the masked notes", r.Output.Masked, s.output.Masked}, {"manifest.json", r.Output.Public, s.output.Public},
+		{"manifest.json of the private tree", r.Output.Private, s.output.Private},
 	} {
 		if x.was != x.is {
 			return []string{"is of an output that has changed since: " + x.what}
@@ -182,7 +187,8 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 		return err
 	}
 	st, signed := s.signature(e, o)
-	all := []check{{"record and page", true, s.files(e, r, st, o.Build.Version)}, signed, {"audit log", true, nil}, {"output", true, s.wrong}, {"dossier and output", true, s.stale(r)}}
+	all := []check{{"record and page", true, s.files(e, r, st, o.Build.Version)}, signed, {"audit log", true, nil}, {"output", true, s.wrong},
+		{"dossier and output", true, s.stale(r)}}
 	v, err := proof.Verified(s.log, r.Output.Head)
 	if err != nil {
 		return err
@@ -202,14 +208,17 @@ func verify(ctx context.Context, c *console.Console, o *Options) error {
 	if r.Velum != o.Build.Version {
 		all[0].Said = append(all[0].Said, "made by velum "+r.Velum+": the page was compared with the log, and not made again by this version")
 	}
-	if err := c.Tell(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all, "unsigned": e.Statement == ""}, checksText); err != nil {
+	if err := c.Tell(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all, "unsigned": e.Statement == ""},
+		checksText); err != nil {
 		return err
 	}
 	switch {
 	case bad == 1 && !all[4].Sound:
-		return exit.Errorf(exit.Privacy, "make another with `velum evidence`, read it and sign it", "dossier %s is stale: the output has changed since it was made", e.ID())
+		return exit.Errorf(exit.Privacy, "make another with `velum evidence`, read it and sign it",
+			"dossier %s is stale: the output has changed since it was made", e.ID())
 	case bad > 0:
-		return exit.Errorf(exit.Integrity, "put the copies back, or make another with `velum evidence`, read it and sign it", "dossier %s does not stand: %d of %d checks", e.ID(), bad, len(all))
+		return exit.Errorf(exit.Integrity, "put the copies back, or make another with `velum evidence`, read it and sign it",
+			"dossier %s does not stand: %d of %d checks", e.ID(), bad, len(all))
 	case st == nil:
 		return exit.Errorf(exit.Privacy, `velum evidence DIR --sign KEY --name "..."`, "nobody has signed dossier %s", e.ID())
 	}
@@ -245,7 +254,9 @@ func (s *source) signature(e *audit.Evidence, o *Options) (*Statement, check) {
 		return bad("the signature is not that of the key")
 	}
 	if o.PublicKey == "" {
-		return st, check{"signature", true, []string{said, "by the key with the SHA-256 " + st.Printed + ", which the dossier names: whose it is, only --public-key tells"}}
+		return st,
+			check{"signature", true,
+				[]string{said, "by the key with the SHA-256 " + st.Printed + ", which the dossier names: whose it is, only --public-key tells"}}
 	}
 	data, err := readSmall(o.PublicKey, maxKey)
 	given, err2 := parsePublic(data, o.PublicKey)

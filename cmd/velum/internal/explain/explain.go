@@ -159,7 +159,8 @@ func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Option
 // source is a pipeline.Source of the note to explain.
 func source(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) (pipeline.Source, error) {
 	if (o.In == "") == (o.Text == "") || o.In != "" && o.ID == "" {
-		return nil, exit.Misconfiguredf("write the note behind the command, pipe it in with -, or name it with --in and --id", "explain needs one note")
+		return nil, exit.Misconfiguredf("write the note behind the command, pipe it in with -, or name it with --in and --id",
+			"explain needs one note")
 	}
 	if o.In == "" {
 		text := []byte(o.Text)
@@ -260,7 +261,8 @@ func (e *explaining) trace(step string, spans []pipeline.Span) {
 func (e *explaining) Put(b *pipeline.Batch) error {
 	const i = 0
 	text := b.Text.At(i)
-	said := &Explanation{Kind: "explanation", ID: string(b.ID.At(i)), Model: e.Model.Name, Language: b.Language[i].String(), Text: string(text), Status: "masked"}
+	said := &Explanation{Kind: "explanation", ID: string(b.ID.At(i)), Model: e.Model.Name, Language: b.Language[i].String(),
+		Text: string(text), Status: "masked"}
 	e.said = said
 	if b.Reason[i] != pipeline.Sound {
 		said.Status = b.Reason[i].String()

@@ -29,7 +29,8 @@ func believe(m *flow.Model, text []byte, tokens []pipeline.Token, matches []pipe
 	case tagger.Divided:
 		v.parts, v.bias = l.Parts(text, tokens, matches)
 	case tagger.Marginals:
-		v.parts = []tagger.Part{{Model: m.Model, Weight: slices.Repeat([]float32{1}, len(tokens)), Probs: l.Marginals(nil, text, tokens, matches)}}
+		v.parts = []tagger.Part{{Model: m.Model, Weight: slices.Repeat([]float32{1}, len(tokens)),
+			Probs: l.Marginals(nil, text, tokens, matches)}}
 	}
 	n, alone := v.set.Len(), len(v.parts) == 1
 	for _, p := range v.parts {
@@ -175,7 +176,8 @@ func covered(spans []pipeline.Span, start, end int32) bool {
 }
 
 func spanOf(text []byte, s pipeline.Span) Span {
-	return Span{Start: s.Start, End: s.End, Text: string(text[s.Start:s.End]), Category: s.Category.String(), Source: s.Source.String(), Score: s.Score}
+	return Span{Start: s.Start, End: s.End, Text: string(text[s.Start:s.End]), Category: s.Category.String(), Source: s.Source.String(),
+		Score: s.Score}
 }
 
 // changes returns the steps of resolve that changed spans, with the changes.

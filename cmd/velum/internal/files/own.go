@@ -16,7 +16,8 @@ func OwnFolder(dir, verb string, own func(name string) bool) error {
 	mine := func(e os.DirEntry) bool { return own(e.Name()) }
 	for _, e := range entries {
 		if e.Name() != "lost+found" && !slices.ContainsFunc(entries, mine) {
-			return exit.Misconfiguredf("name another folder", "%s is in the way: the folder is not empty, and %s did not make it", filepath.Join(dir, e.Name()), verb)
+			return exit.Misconfiguredf("name another folder", "%s is in the way: the folder is not empty, and %s did not make it",
+				filepath.Join(dir, e.Name()), verb)
 		}
 	}
 	return errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700))

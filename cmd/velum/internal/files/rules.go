@@ -37,7 +37,8 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 		return nil, err
 	}
 	if rules.IsWords(string(text)) {
-		return nil, exit.Misconfiguredf("`velum teach rules check` tells mistakes of words, too", "%s: words and no networks: it goes into resolve.words", path)
+		return nil, exit.Misconfiguredf("`velum teach rules check` tells mistakes of words, too",
+			"%s: words and no networks: it goes into resolve.words", path)
 	}
 	r, err := Resources(lists)
 	if err != nil {
@@ -93,7 +94,8 @@ func Words(paths ...string) (words rules.Words, err error) {
 			return nil, exit.Misconfigured(unread, "name a file of words; `velum teach rules words` prints one")
 		}
 		if words, err = words.Change(string(text)); err != nil {
-			return nil, exit.Misconfigured(fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; `velum help house-rules` tells what stands in it"))
+			return nil, exit.Misconfigured(fmt.Errorf("%s: %w", path, err), remedy(err,
+				"mend the list; `velum help house-rules` tells what stands in it"))
 		}
 	}
 	return words, err
@@ -111,7 +113,9 @@ func packText(path string) ([]byte, error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Misconfigured(err, "name a file of rules, or "+configs.ShippedPack+", "+configs.CalendarPack+" or "+configs.RarePack+" for those of velum")
+		return nil,
+			exit.Misconfigured(err,
+				"name a file of rules, or "+configs.ShippedPack+", "+configs.CalendarPack+" or "+configs.RarePack+" for those of velum")
 	}
 	if err != nil {
 		return nil, exit.Misconfigured(err, "make the file readable")

@@ -184,7 +184,8 @@ func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 		found += n
 	}
 	if found != there { // a note without its spans would leave as it is
-		return exit.Misconfiguredf("tag it again: an older velum wrote no spans with write.spans: false", "%s: the run found %d spans and wrote %d", record.Name, found, there)
+		return exit.Misconfiguredf("tag it again: an older velum wrote no spans with write.spans: false",
+			"%s: the run found %d spans and wrote %d", record.Name, found, there)
 	}
 	return nil
 }
@@ -248,7 +249,8 @@ func (t *TaggedUnit) spansOf(path string, part []byte) error {
 		}
 		return t.moved(t.source(int64(r[0].Bits)), func(i int) {
 			t.notes = append(t.notes, int32(i))
-			t.spans = append(t.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
+			t.spans = append(t.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c,
+				Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
 		})
 	})
 }

@@ -20,5 +20,6 @@ func CommonWords(name string) (*inverse.Words, error) {
 			return words, nil
 		}
 	}
-	return nil, exit.Misconfigured(fmt.Errorf("inverse.words: %w", err), "`velum teach train --kind words --archive NOTES --out FILE` makes one")
+	return nil,
+		exit.Misconfigured(fmt.Errorf("inverse.words: %w", err), "`velum teach train --kind words --archive NOTES --out FILE` makes one")
 }

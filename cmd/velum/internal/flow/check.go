@@ -175,8 +175,9 @@ func (k *checker) masking() {
 			"interval counts from the note's date, and no column has it: every date would be a placeholder"))
 	}
 	if k.Read.Columns.Patient == "" && !k.Mask.WithoutPatient && slices.ContainsFunc(chains, (*mask.Chain).PerPatient) {
-		k.failed("mask.policy", exit.Misconfiguredf("name the column of the patient with read.columns.patient, or say --without-patient (mask.without_patient): each note stands alone, and the dates of one patient move apart",
-			"moves dates or draws surrogates by patient, and no column has the patient"))
+		k.failed("mask.policy",
+			exit.Misconfiguredf("name the column of the patient with read.columns.patient, or say --without-patient (mask.without_patient): each note stands alone, and the dates of one patient move apart",
+				"moves dates or draws surrogates by patient, and no column has the patient"))
 	}
 	if k.Key.File != "" {
 		k.failed("key.file", secret.Check(k.Key.File))

@@ -276,7 +276,8 @@ func ownPatterns(labels string, o *resolve.Options) error {
 }
 
 // ErrShuffled is returned when a policy shuffles values in a verb that writes notes before it has seen all values.
-var ErrShuffled = exit.Misconfiguredf("tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
+var ErrShuffled = exit.Misconfiguredf("tag first, then make an extract with velum mask --tagged",
+	"the policy shuffles values, which have to be known before the first note is written")
 
 // GivenSpans returns the first steps of `velum mask`, which read the spans of an earlier run from given, loaded for the
 // current unit. Fields of documents come from that run, too: if a document were taken apart differently now, restore
@@ -432,7 +433,8 @@ func (f *Flow) MaskOptions() (*mask.Options, error) {
 	}
 	o := &mask.Options{
 		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(), Purpose: f.Mask.Purpose,
-		PatientColumn: usedAs(f.Read.Columns.Patient, input.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, input.DateColumn), Range: f.Range,
+		PatientColumn: usedAs(f.Read.Columns.Patient, input.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, input.DateColumn),
+		Range: f.Range,
 	}
 	for c, chain := range chains {
 		o.Policy[pipeline.Category(c)] = chain
@@ -468,7 +470,8 @@ func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error
 	for _, c := range kept {
 		day, isTime := parquet.TimeOf(c)
 		if isTime && day == 0 || c.Name == f.Read.Columns.Date && !isTime {
-			return nil, exit.Misconfiguredf("leave it out of read.keep", "column %s holds dates in a form that cannot be moved with those of the notes", c.Name)
+			return nil,
+				exit.Misconfiguredf("leave it out of read.keep", "column %s holds dates in a form that cannot be moved with those of the notes", c.Name)
 		}
 		if isTime {
 			times = append(times, mask.TimeColumn{Name: c.Name, Day: day})

@@ -44,7 +44,8 @@ func FormatOf(flag, name, path string) (string, error) {
 	if format := extensions[strings.ToLower(ext)]; format != "" {
 		return format, nil
 	}
-	return "", exit.Misconfiguredf("name one with --"+flag+" "+strings.Join(read.Formats(), "|"), "%s: its format cannot be told from its name", path)
+	return "", exit.Misconfiguredf("name one with --"+flag+" "+strings.Join(read.Formats(), "|"),
+		"%s: its format cannot be told from its name", path)
 }
 
 // firstExt finds the first file below dir that has the extension of a format.

@@ -51,7 +51,8 @@ var Kinds = []Kind{
 	{Name: bilstm.Kind, Load: loadNetwork, Learns: true, Template: true, DefaultTemplate: networkTemplate, Dial: true},
 	{Name: rules.Kind, Load: loadRules},
 	{Name: ensemble.Kind, Load: loadEnsemble, Learns: true, Anew: true, Dial: true},
-	{Name: inverse.Kind, Load: loadInverse, Learns: true, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
+	{Name: inverse.Kind, Load: loadInverse, Learns: true, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped",
+		Without: true},
 }
 
 // KindNamed returns the Kind called name.
@@ -96,7 +97,8 @@ func (o *Opening) resources() features.Resources {
 	r := Resources(o.Lists)
 	open := r.Open
 	r.Open = func(kind string, data []byte) (features.Stored, error) {
-		once, _ := o.stored.LoadOrStore([2]uint64{xxh3.HashString(kind), xxh3.Hash(data)}, sync.OnceValues(func() (features.Stored, error) { return open(kind, data) }))
+		once, _ := o.stored.LoadOrStore([2]uint64{xxh3.HashString(kind), xxh3.Hash(data)},
+			sync.OnceValues(func() (features.Stored, error) { return open(kind, data) }))
 		return once.(func() (features.Stored, error))()
 	}
 	return r

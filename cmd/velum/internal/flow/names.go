@@ -35,11 +35,13 @@ func (f *Flow) names() (*surrogate.Names, error) {
 		}
 		kind, ok := surrogate.KindOf(of[1])
 		if !ok {
-			return exit.Misconfiguredf("write "+strings.Join(surrogate.KindNames(), ", "), "mask.names: %s, row %d, column kind: no kind of name", path, row)
+			return exit.Misconfiguredf("write "+strings.Join(surrogate.KindNames(), ", "), "mask.names: %s, row %d, column kind: no kind of name",
+				path, row)
 		}
 		people, err := strconv.ParseFloat(of[3], 64)
 		if err != nil || people < 0 || people > math.MaxInt32 || of[2] == "" {
-			return exit.Misconfiguredf("write the name, and how many people bear it as a number without dots or commas", "mask.names: %s, row %d: no name, or no number of people", path, row)
+			return exit.Misconfiguredf("write the name, and how many people bear it as a number without dots or commas",
+				"mask.names: %s, row %d: no name, or no number of people", path, row)
 		}
 		all = append(all, surrogate.Name{Kind: kind, Text: of[2], People: int(people)})
 		return nil

@@ -265,7 +265,8 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.Opaque, o.Mixed = o.Opaque || moved != "", moved != "" // a folder named for the real month, or rows in the order of days, would undo the shift
+	// a folder named for the real month, or rows in the order of days, would undo the shift
+	o.Opaque, o.Mixed = o.Opaque || moved != "", moved != ""
 	o.Format = r.Format
 	if o.Encoding, err = input.ParseEncoding(r.Encoding); err != nil {
 		return o, exit.Misconfigured(err, "")

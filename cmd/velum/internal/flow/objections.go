@@ -83,7 +83,8 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 		case at >= 0:
 			return nil
 		case len(names) > 1:
-			return exit.Misconfiguredf("call the column patient_id; "+hasColumns(all.Path, names), "people.exclude: %s has no column of patients' ids", all.Path)
+			return exit.Misconfiguredf("call the column patient_id; "+hasColumns(all.Path, names),
+				"people.exclude: %s has no column of patients' ids", all.Path)
 		}
 		at, headless = 0, read.IsCSV(all.Path)
 		return parquet.ErrNoHeader

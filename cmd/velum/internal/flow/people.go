@@ -53,7 +53,8 @@ func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
 		return nil, nil
 	}
 	if c.Read.Columns.Patient == "" && c.People.Table+c.People.Exclude != "" {
-		return nil, exit.Misconfiguredf("name the column of the patient's id with read.columns.patient", "people.table and people.exclude are joined with the notes by patient")
+		return nil, exit.Misconfiguredf("name the column of the patient's id with read.columns.patient",
+			"people.table and people.exclude are joined with the notes by patient")
 	}
 	p := &People{}
 	var err error
@@ -194,12 +195,14 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 		}
 		something = something || fields[i] > people.RoleField
 	}
-	remedy := fmt.Sprintf("name columns %s, or say in people.columns which column is which; the table has: %s", strings.Join(people.FieldNames(), ", "), strings.Join(names, ", "))
+	remedy := fmt.Sprintf("name columns %s, or say in people.columns which column is which; the table has: %s",
+		strings.Join(people.FieldNames(), ", "), strings.Join(names, ", "))
 	if !slices.Contains(fields, people.Patient) {
 		return nil, exit.Misconfiguredf(remedy, "people.table: %s has no column of patients' ids", c.People.Table)
 	}
 	if !something {
-		return nil, exit.Misconfiguredf(remedy, "people.table: %s has no column of names, dates of birth, addresses, telephones or ids", c.People.Table)
+		return nil, exit.Misconfiguredf(remedy, "people.table: %s has no column of names, dates of birth, addresses, telephones or ids",
+			c.People.Table)
 	}
 	return fields, nil
 }

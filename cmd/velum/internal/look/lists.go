@@ -77,7 +77,8 @@ func (l *listArgument) set(key, value string) error {
 		l.source.NoHeader = true
 	case key == "header" && value == "yes":
 	default:
-		return exit.Misconfiguredf("known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no", "a list has no option %q with that value", key)
+		return exit.Misconfiguredf("known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no",
+			"a list has no option %q with that value", key)
 	}
 	return nil
 }
@@ -197,7 +198,8 @@ func List(_ context.Context, c *console.Console, f *ListOptions) error {
 }
 
 func showStats(c *console.Console, path string, t *gazetteer.Table) error {
-	return c.Tell(map[string]any{"message_type": "gazetteer", "file": path, "header": t.Header(), "fingerprint": fmt.Sprintf("%x", t.Header().Print)}, statsText)
+	return c.Tell(map[string]any{"message_type": "gazetteer", "file": path, "header": t.Header(),
+		"fingerprint": fmt.Sprintf("%x", t.Header().Print)}, statsText)
 }
 
 const statsText = `{{with .header}}{{$.file}}: {{.entries}} entries, fingerprint {{$.fingerprint}}

@@ -82,9 +82,11 @@ func gateModel(dir string, data []byte) error {
 	now, measured := describeModel(data).Scores[gateScore]
 	switch {
 	case known && !measured:
-		return exit.Errorf(exit.Privacy, "train it with --dev, or --force it", "the masking recall of this model was not measured; that of the one in use is %.4f", was)
+		return exit.Errorf(exit.Privacy, "train it with --dev, or --force it",
+			"the masking recall of this model was not measured; that of the one in use is %.4f", was)
 	case known && now < was:
-		return exit.Errorf(exit.Privacy, "train it further, or --force it", "the masking recall of this model is %.4f, that of the one in use %.4f", now, was)
+		return exit.Errorf(exit.Privacy, "train it further, or --force it",
+			"the masking recall of this model is %.4f, that of the one in use %.4f", now, was)
 	}
 	return nil
 }
@@ -96,7 +98,8 @@ func promotedTo(c *console.Console, dir, event, sum string) error {
 	if err != nil {
 		return fmt.Errorf("model %.12s is in use, but the audit log does not say so: %w", sum, err)
 	}
-	return c.Tell(map[string]string{"message_type": event, "models": dir, "model_sha256": sum}, "{{.models}}: model {{printf `%.12s` .model_sha256}} is in use\n")
+	return c.Tell(map[string]string{"message_type": event, "models": dir, "model_sha256": sum},
+		"{{.models}}: model {{printf `%.12s` .model_sha256}} is in use\n")
 }
 
 // modelInfo is the line of a model in the list.

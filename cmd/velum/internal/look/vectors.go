@@ -86,7 +86,8 @@ func printNeighbours(c *console.Console, f *embed.File, word string, n int) erro
 		clusters = append(clusters, map[string]any{"cluster": cluster, "of": k, "words": size, "first": forms})
 	}
 	of := f.Word(i)
-	return c.Tell(map[string]any{"message_type": "neighbours", "word": word, "count": of.Count, "notes": of.Notes, "clusters": clusters, "neighbours": near},
+	return c.Tell(map[string]any{"message_type": "neighbours", "word": word, "count": of.Count, "notes": of.Notes, "clusters": clusters,
+		"neighbours": near},
 		`{{.word}}: {{.count}} times in {{.notes}} notes
 {{range .clusters}}  cluster {{.cluster}} of {{.of}}, {{.words}} words:{{range .first}} {{.}}{{end}}
 {{end}}{{range .neighbours}}{{figure "%.3f" .cosine}}  {{printf "%-24s %9d" .form .count}}

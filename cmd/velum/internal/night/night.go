@@ -83,7 +83,8 @@ func (o *Options) once(ctx context.Context, c *console.Console, load func() (*op
 	case err == nil && light != "red":
 		return nil
 	case err == nil:
-		err = exit.Errorf(exit.Privacy, "look at what is red in "+filepath.Join(o.Private, "report.html")+" before the output is used", "the light of the report is red")
+		err = exit.Errorf(exit.Privacy, "look at what is red in "+filepath.Join(o.Private, "report.html")+" before the output is used",
+			"the light of the report is red")
 	}
 	return errors.Join(o.mail(c, err, append([]string{sentence}, reasons...), &said), err)
 }
@@ -99,7 +100,8 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 		return nil // whoever reads it says what is wrong with it
 	}
 	if _, err := os.Lstat(filepath.Join(o.Out, "manifest.json")); err == nil {
-		return exit.Errorf(exit.Key, "put the key back: a new one would give the same people other names", "%s is not there, and %s was made with it", path, o.Out)
+		return exit.Errorf(exit.Key, "put the key back: a new one would give the same people other names",
+			"%s is not there, and %s was made with it", path, o.Out)
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -119,14 +121,16 @@ func (o *Options) makeKey(c *console.Console, cfg *option.Config) error {
 func (o *Options) mail(c *console.Console, err error, red []string, said *bytes.Buffer) error {
 	code, remedy := exit.Explain(err)
 	host, _ := os.Hostname() // "" says less
-	text := fmt.Sprintf("velum: the night of %s needs somebody (%s, exit code %d)\n\n%s\n", strings.Join(o.In, ", "), strings.ReplaceAll(code.String(), "_", " "), code, exit.OneLine(err.Error()))
+	text := fmt.Sprintf("velum: the night of %s needs somebody (%s, exit code %d)\n\n%s\n", strings.Join(o.In, ", "),
+		strings.ReplaceAll(code.String(), "_", " "), code, exit.OneLine(err.Error()))
 	if remedy != "" {
 		text += "What to do: " + exit.OneLine(remedy) + ".\n"
 	}
 	if code == exit.Quarantined || code == exit.Privacy {
 		text += "\n" + strings.Join(red, "\n  red: ") + "\n"
 	}
-	text += fmt.Sprintf("\nMachine %s. Output %s, private tree %s: report.html has the counts, _audit/audit.jsonl every run.\n", host, o.Out, o.Private)
+	text += fmt.Sprintf("\nMachine %s. Output %s, private tree %s: report.html has the counts, _audit/audit.jsonl every run.\n", host, o.Out,
+		o.Private)
 	if code == exit.Failed || code == exit.DiskFull {
 		text += "The next night goes on where this one stopped.\n"
 	}

@@ -177,10 +177,12 @@ func (k *checker) anonymity() {
 	a := &k.Anonymity
 	k.categories("anonymity.text", sortedKeys(a.Text))
 	if n := len(a.Columns) + len(a.Text); a.K > 0 && (n == 0 || n > anonymity.MaxColumns) {
-		k.note("anonymity.k", fmt.Sprintf("%d columns and categories are named, want 1 to %d", n, anonymity.MaxColumns), "name them in anonymity.columns and anonymity.text")
+		k.note("anonymity.k", fmt.Sprintf("%d columns and categories are named, want 1 to %d", n, anonymity.MaxColumns),
+			"name them in anonymity.columns and anonymity.text")
 	}
 	if of := slices.Collect(maps.Values(a.Columns)); (a.L > 0 || a.T < 1) && (a.K == 0 || !slices.Contains(of, "sensitive")) {
-		k.note("anonymity.l", "anonymity.l and anonymity.t want anonymity.k and a sensitive column", "name it in anonymity.columns, as {diagnosis: sensitive}")
+		k.note("anonymity.l", "anonymity.l and anonymity.t want anonymity.k and a sensitive column",
+			"name it in anonymity.columns, as {diagnosis: sensitive}")
 	}
 	for _, name := range sortedKeys(a.Columns) {
 		if a.K > 0 && !slices.Contains(k.Read.Keep, name) {

@@ -83,7 +83,8 @@ func Diff(ctx context.Context, c *console.Console, o *DiffOptions) error {
 		return err
 	}
 	if d.d.Notes == 0 {
-		return exit.Errorf(exit.Nothing, "name two outputs of the same archive, made with the same read.unit_notes", "%s and %s have no note in common", o.Before, o.After)
+		return exit.Errorf(exit.Nothing, "name two outputs of the same archive, made with the same read.unit_notes",
+			"%s and %s have no note in common", o.Before, o.After)
 	}
 	return c.Tell(d.d, differences)
 }
@@ -307,7 +308,8 @@ func (d *differ) note(row int64, was, is *diffNote) error {
 	for _, s := range is.spans {
 		for _, gap := range was.readable(s) {
 			text, _ := was.text(gap)
-			if err := tell(place{What: "hidden_now", Start: gap.start, End: gap.end, After: s.category, Text: text}, &d.of(s.category).Hidden); err != nil {
+			if err := tell(place{What: "hidden_now", Start: gap.start, End: gap.end, After: s.category, Text: text},
+				&d.of(s.category).Hidden); err != nil {
 				return err
 			}
 		}
@@ -315,7 +317,8 @@ func (d *differ) note(row int64, was, is *diffNote) error {
 			switch {
 			case w.start >= s.end || s.start >= w.end:
 			case w.category != s.category:
-				if err := tell(place{What: "other_category", Start: s.start, End: s.end, Before: w.category, After: s.category}, &d.of(s.category).Category); err != nil {
+				if err := tell(place{What: "other_category", Start: s.start, End: s.end, Before: w.category, After: s.category},
+					&d.of(s.category).Category); err != nil {
 					return err
 				}
 			case w.start == s.start && w.end == s.end && w.placed() && s.placed() && !bytes.Equal(was.masked[w.from:w.to], is.masked[s.from:s.to]):
@@ -327,7 +330,8 @@ func (d *differ) note(row int64, was, is *diffNote) error {
 	for _, w := range was.spans {
 		for _, gap := range is.readable(w) {
 			text, _ := is.text(gap)
-			if err := tell(place{What: "readable_now", Start: gap.start, End: gap.end, Before: w.category, Text: text}, &d.of(w.category).Readable); err != nil {
+			if err := tell(place{What: "readable_now", Start: gap.start, End: gap.end, Before: w.category, Text: text},
+				&d.of(w.category).Readable); err != nil {
 				return err
 			}
 		}

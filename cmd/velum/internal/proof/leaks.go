@@ -74,7 +74,8 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 		return exit.Misconfiguredf("read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
 	}
 	if m.Key != "" && read.Signed != m.Key {
-		return exit.Errorf(exit.Key, "read the sample, and record it, with the key of the output: --set key.file=FILE", "%s was made with key %s, and not all journals are signed with it", dir, m.Key)
+		return exit.Errorf(exit.Key, "read the sample, and record it, with the key of the output: --set key.file=FILE",
+			"%s was made with key %s, and not all journals are signed with it", dir, m.Key)
 	}
 	log := audit.LogIn(private)
 	earlier, err := audit.Readings(log)

@@ -57,7 +57,8 @@ func Log(_ context.Context, c *console.Console, o *LogOptions) error {
 		return err
 	}
 	if len(r.Findings) > 0 {
-		return exit.Errorf(exit.Integrity, "ask who could write to it, and compare with the heads noted elsewhere", "the audit log is not as it was written: %d findings", len(r.Findings))
+		return exit.Errorf(exit.Integrity, "ask who could write to it, and compare with the heads noted elsewhere",
+			"the audit log is not as it was written: %d findings", len(r.Findings))
 	}
 	return nil
 }

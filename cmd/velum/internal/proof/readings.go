@@ -57,7 +57,8 @@ func Adjudicate(_ context.Context, c *console.Console, o *LogOptions) error {
 	}
 	at := slices.IndexFunc(all, func(r audit.Recorded) bool { return r.Line == j.Line })
 	if at < 0 {
-		return exit.Misconfigured(&fs.PathError{Op: "adjudicate", Path: o.File, Err: fs.ErrNotExist}, "name the line of a reading: velum prove adjudicate "+o.File)
+		return exit.Misconfigured(&fs.PathError{Op: "adjudicate", Path: o.File, Err: fs.ErrNotExist},
+			"name the line of a reading: velum prove adjudicate "+o.File)
 	}
 	if _, err := audit.Append(log, audit.Entry{Event: "adjudicate", Judged: &j}); err != nil {
 		return err

@@ -15,7 +15,8 @@ func Ledger(name string) ([]audit.Release, error) {
 		return nil, err
 	}
 	if len(verified.Findings) > 0 {
-		return nil, exit.Errorf(exit.Integrity, "velum prove log names the lines", "the ledger is not as it was written: %d findings", len(verified.Findings))
+		return nil, exit.Errorf(exit.Integrity, "velum prove log names the lines", "the ledger is not as it was written: %d findings",
+			len(verified.Findings))
 	}
 	return audit.Releases(name)
 }

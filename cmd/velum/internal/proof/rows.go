@@ -40,13 +40,15 @@ func (t *checkedTree) addRows() error {
 	for _, p := range tagged.Parts(t.manifest, "masked") {
 		parts += p.Rows
 	}
-	same := err == nil && by["masked"] == t.manifest.Masked && parts == by["masked"] && by["masked"]+by["quarantined"]+by["excluded"] == t.manifest.Rows
+	same := err == nil && by["masked"] == t.manifest.Masked && parts == by["masked"] &&
+		by["masked"]+by["quarantined"]+by["excluded"] == t.manifest.Rows
 	for _, left := range files {
 		same = same && left == 0
 	}
 	if !same {
 		t.Differences = append(t.Differences, commit.Difference{Path: name, Kind: "does not add up"})
 	}
-	t.Rows = fmt.Sprintf("%d rows of %d files: %d masked, %d quarantined, %d excluded", t.manifest.Rows, len(files), by["masked"], by["quarantined"], by["excluded"])
+	t.Rows = fmt.Sprintf("%d rows of %d files: %d masked, %d quarantined, %d excluded", t.manifest.Rows, len(files), by["masked"],
+		by["quarantined"], by["excluded"])
 	return nil
 }

@@ -57,7 +57,8 @@ func checkTree(ctx context.Context, dir string) (*checkedTree, error) {
 		if _, err := os.Stat(dir); err != nil {
 			return nil, exit.Misconfiguredf("name the folder that a run wrote", "%s: %w", dir, fs.ErrNotExist)
 		}
-		return nil, exit.Errorf(exit.Integrity, "start the run again, or name the folder that it wrote", "%s has no manifest.json: its run was not committed", dir)
+		return nil, exit.Errorf(exit.Integrity, "start the run again, or name the folder that it wrote",
+			"%s has no manifest.json: its run was not committed", dir)
 	case err != nil:
 		return nil, err
 	}
@@ -115,7 +116,8 @@ func Trees(ctx context.Context, c *console.Console, o *Options) error {
 		return exit.Errorf(exit.Integrity, "the same `velum run` makes missing and changed parts again", "%d differences", n)
 	}
 	if m := trees[0].manifest; m != nil && m.Rows == 0 {
-		return exit.Errorf(exit.Quarantined, "`report.html` names what could not be read: get it again and start the same `velum run`", "%s is as its run left it, which read no note: it has no _SUCCESS", o.Path)
+		return exit.Errorf(exit.Quarantined, "`report.html` names what could not be read: get it again and start the same `velum run`",
+			"%s is as its run left it, which read no note: it has no _SUCCESS", o.Path)
 	}
 	return nil
 }

@@ -161,7 +161,8 @@ func (p *proposal) nothing() error {
 	if len(zips) > 0 {
 		return p.strange("no files of notes, but "+input.PlainPart(filepath.Base(zips[0])), "unpack it: "+unzip(zips[0]))
 	}
-	return p.strange("no files of notes there", "give files of Parquet, CSV, TSV, JSONL or .txt, packed with gzip or zstd or not, or a folder of them")
+	return p.strange("no files of notes there",
+		"give files of Parquet, CSV, TSV, JSONL or .txt, packed with gzip or zstd or not, or a folder of them")
 }
 
 func unzip(name string) string {
@@ -245,13 +246,15 @@ func (p *proposal) count(files []archive.File) {
 func (p *proposal) settled() (r roles, err error) {
 	t, cols := p.table, &p.flow.Read.Columns
 	if strings.HasPrefix(strings.Join(t.head.Names, ""), "sep=") {
-		return r, p.strange("begins with a line sep= as Excel writes it, not with the names of columns", "take it out: tail -n +2 FILE > other.csv")
+		return r, p.strange("begins with a line sep= as Excel writes it, not with the names of columns",
+			"take it out: tail -n +2 FILE > other.csv")
 	}
 	if t.rows == 0 {
 		return r, p.strange("no rows behind the names of its columns", "export it again")
 	}
 	if !t.headed() && t.head.Comma != 0 {
-		return r, p.strange("what stands in the first line does not look like names of columns", "write a header line, or name the delimiter with --delimiter")
+		return r, p.strange("what stands in the first line does not look like names of columns",
+			"write a header line, or name the delimiter with --delimiter")
 	}
 	given := func(key, name string) *column {
 		if !p.flow.Given(key) || name == "" || err != nil {
@@ -271,7 +274,8 @@ func (p *proposal) settled() (r roles, err error) {
 	}
 	r = t.settle(r, func(r roles) bool { _, err := p.layout(r, p.archive.Files[0].Path); return err == nil })
 	if r.text == nil && err == nil {
-		err = exit.Misconfiguredf("name it with --text-column, or export a table that has notes; columns: "+t.names(), "%s: no column looks like notes", p.o.In)
+		err = exit.Misconfiguredf("name it with --text-column, or export a table that has notes; columns: "+t.names(),
+			"%s: no column looks like notes", p.o.In)
 	}
 	return r, err
 }

@@ -23,7 +23,8 @@ var (
 	patientWords = "pac paciente pacient patient nhc hc historia historial cip tis mrn person persona subject sujeto usuari usuario"
 	dateWords    = "fec fecha data date datetime dia dt fh timestamp time moment"
 	birthWords   = "nac naci nacimiento naix naixement birth dob defuncion exitus death"
-	accents      = strings.NewReplacer("á", "a", "à", "a", "é", "e", "è", "e", "í", "i", "ï", "i", "ó", "o", "ò", "o", "ú", "u", "ü", "u", "ñ", "n", "ç", "c")
+	accents      = strings.NewReplacer("á", "a", "à", "a", "é", "e", "è", "e", "í", "i", "ï", "i", "ó", "o", "ò", "o", "ú", "u", "ü", "u", "ñ",
+		"n", "ç", "c")
 )
 
 // words are those of a name: FEC_NOTA and fecNota are fec, nota.
@@ -105,7 +106,8 @@ func (t *table) settle(r roles, fits func(roles) bool) roles {
 	}
 	if r.date == nil {
 		r.date = t.best(func(c *column) int {
-			if c == r.id || c.name == "" || c.filled == 0 || 10*c.dates < 9*c.filled || c.called(birthWords) > 0 || !fits(roles{text: r.text, date: c}) {
+			if c == r.id || c.name == "" || c.filled == 0 || 10*c.dates < 9*c.filled || c.called(birthWords) > 0 ||
+				!fits(roles{text: r.text, date: c}) {
 				return 0
 			}
 			return 1 + 2*c.called(dateWords) + c.called(idWords) + 2*points(2*c.filled > t.rows)
@@ -114,7 +116,8 @@ func (t *table) settle(r roles, fits func(roles) bool) roles {
 	if r.id == nil {
 		r.id = t.best(func(c *column) int {
 			unique := points(100*len(c.values) >= 99*c.filled)
-			if c == r.text || c == r.date || c == r.patient || !c.isCode() || 100*c.filled < 99*t.rows || unique+c.called(idWords) == 0 || 2*len(c.values) < c.filled || !fits(roles{text: r.text, id: c}) {
+			if c == r.text || c == r.date || c == r.patient || !c.isCode() || 100*c.filled < 99*t.rows || unique+c.called(idWords) == 0 ||
+				2*len(c.values) < c.filled || !fits(roles{text: r.text, id: c}) {
 				return 0
 			}
 			return 2*unique + c.called(idWords)
@@ -130,7 +133,8 @@ var quasiWords = [][2]string{
 	{"date", birthWords + " alta ingres ingreso admission"},
 	{"postal", "cp postal zip"},
 	{"place", "municipio municipi poblacion poblacio localidad ciudad town city provincia comarca"},
-	{"value", "sexo sexe sex genero genere gender nacionalidad nacionalitat pais country etnia raza idioma profesion professio ocupacion estado civil centro centre servicio servei unidad"},
+	{"value",
+		"sexo sexe sex genero genere gender nacionalidad nacionalitat pais country etnia raza idioma profesion professio ocupacion estado civil centro centre servicio servei unidad"},
 	{"sensitive", "diag diagnostico diagnostic dx cie icd motivo motiu grd drg"},
 }
 

@@ -116,7 +116,8 @@ func (p *proposal) doubts() (all []string) {
 		}
 	}
 	if n := len(p.archive.Bad); n > 0 {
-		say(n, "a run will not read %d of the files, and end with exit code 3: the first, %s, %s", n, p.archive.Bad[0].Input, p.archive.Bad[0].Cause)
+		say(n, "a run will not read %d of the files, and end with exit code 3: the first, %s, %s", n, p.archive.Bad[0].Input,
+			p.archive.Bad[0].Cause)
 	}
 	if err := p.vetted(); err != nil {
 		_, remedy := exit.Explain(err)
@@ -132,11 +133,13 @@ func (p *proposal) doubts() (all []string) {
 		say(n, "a column that others have is missing in %d of the files, first %s", n, p.table.lacks[0])
 	}
 	if n := len(p.table.differ); n > 0 {
-		say(n, "of %d columns the type is not the same in all files, so that read.keep cannot name them while the files are given together: %s", n, strings.Join(p.table.differ, ", "))
+		say(n, "of %d columns the type is not the same in all files, so that read.keep cannot name them while the files are given together: %s",
+			n, strings.Join(p.table.differ, ", "))
 	}
 	say(points(p.roles.text.textScore() == 0), "%s does not look like notes", p.roles.text.name)
 	say(points(p.roles.id == nil), "no column names a note: the place of its row will (read.ids: drop)")
-	if have := " " + strings.ToLower(strings.Join(p.table.head.Names, " ")) + " "; strings.Contains(have, " note_text ") && strings.Contains(have, " note_type_concept_id ") {
+	if have := " " + strings.ToLower(strings.Join(p.table.head.Names, " ")) + " "; strings.Contains(have, " note_text ") &&
+		strings.Contains(have, " note_type_concept_id ") {
 		say(1, "this is NOTE of OMOP: with --profile omop and a key NOTE and NOTE_NLP come out (velum help formats)")
 	}
 	for _, c := range p.roles.others {
@@ -166,8 +169,10 @@ type shown struct {
 
 func (p *proposal) shown() *shown {
 	s := &shown{
-		Kind: "proposal", Config: p.o.Out, Source: p.source(), Columns: p.said(), Left: p.left(), Doubts: p.doubts(), Samples: p.examples[p.roles.text].shown(3), Commands: p.commands(),
-		In: p.o.In, Read: [][2]string{{"format", cmp.Or(p.as, "auto")}, {"encoding", p.flow.Read.Encoding}, {"delimiter", p.flow.Read.Delimiter}}, Table: p.table != nil, ID: p.roles.id != nil,
+		Kind: "proposal", Config: p.o.Out, Source: p.source(), Columns: p.said(), Left: p.left(), Doubts: p.doubts(),
+		Samples: p.examples[p.roles.text].shown(3), Commands: p.commands(),
+		In: p.o.In, Read: [][2]string{{"format", cmp.Or(p.as, "auto")}, {"encoding", p.flow.Read.Encoding}, {"delimiter", p.flow.Read.Delimiter}},
+		Table: p.table != nil, ID: p.roles.id != nil,
 	}
 	if p.flow.Given("profile") {
 		s.Profile = p.flow.Profile
@@ -209,7 +214,8 @@ func (p *proposal) commands() [][2]string {
 	return [][2]string{
 		{"velum init " + in + config + " --try 100", "100 notes, masked, on the screen alone"},
 		{"velum run --in " + in + " --out masked" + config + " --audit 20", "all notes, masked, into the folder masked"},
-		{"velum night --in " + in + " --out masked" + config + " --timer systemd", "what is new, every night (or --timer cron, --timer kubernetes)"},
+		{"velum night --in " + in + " --out masked" + config + " --timer systemd",
+			"what is new, every night (or --timer cron, --timer kubernetes)"},
 		{"velum review --ask audit --of masked --in " + in + " --out read.jsonl" + config, "read 20 of them, beside what was masked"},
 	}
 }

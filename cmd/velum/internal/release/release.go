@@ -57,7 +57,8 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	if err != nil || tagged == nil && len(imitated) == 0 && f.Anonymity.K == 0 {
 		return nil, err
 	}
-	l := &Ledger{names: []string{filepath.Clean(cmp.Or(f.Mask.Ledger, own))}, allowed: f.Mask.Again == "allow", alone: f.Mask.Ledger == "" && tagged == nil}
+	l := &Ledger{names: []string{filepath.Clean(cmp.Or(f.Mask.Ledger, own))}, allowed: f.Mask.Again == "allow", alone: f.Mask.Ledger == "" &&
+		tagged == nil}
 	if tagged != nil && f.Mask.Ledger == "" {
 		l.names[0] = audit.LogIn(tagged.Dir())
 	}
@@ -78,7 +79,8 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 			return nil, err
 		}
 		for _, key := range slices.Sorted(maps.Keys(shaping)) {
-			if section, _, _ := strings.Cut(key, "."); key == "mask.calendar" || strings.Contains(" tag inverse patterns people resolve tokenize ", " "+section+" ") {
+			if section, _, _ := strings.Cut(key, "."); key == "mask.calendar" ||
+				strings.Contains(" tag inverse patterns people resolve tokenize ", " "+section+" ") {
 				fmt.Fprintf(spans, "%s=%s\n", key, shaping[key])
 			}
 		}
@@ -141,7 +143,8 @@ func (l *Ledger) open(outputs, keys string) error {
 func (l *Ledger) read(name string) error {
 	all, err := audit.Releases(name)
 	for i := range all {
-		l.before = append(l.before, released{all[i], fmt.Sprintf("release %d of %s in the ledger %s", i+1, all[i].Time.Format(time.DateOnly), name)})
+		l.before = append(l.before, released{all[i], fmt.Sprintf("release %d of %s in the ledger %s", i+1, all[i].Time.Format(time.DateOnly),
+			name)})
 	}
 	return err
 }
@@ -187,7 +190,8 @@ func (l *Ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) e
 		}
 		l.release.Allowed = true
 		if !l.allowed {
-			return exit.Errorf(exit.Privacy, "take what the other had; remove an output that nobody got; or mask.again: allow, if nobody gets both (velum prove attack DIR --with OTHER says what they tell together)",
+			return exit.Errorf(exit.Privacy,
+				"take what the other had; remove an output that nobody got; or mask.again: allow, if nobody gets both (velum prove attack DIR --with OTHER says what they tell together)",
 				"notes of it were released before with another %s (%s, `velum prove releases`): whoever has both finds what was missed by comparing them",
 				strings.Join(what, ", "), r.where)
 		}

@@ -180,7 +180,8 @@ func Confidences(bins []Bin, l page.Language, limits ...Limit) (h Histogram) {
 		h.Columns = append(h.Columns, c)
 	}
 	for i, limit := range limits {
-		m := HistogramMark{X: Tenths(100 * limit.At), DX: 4, Y: 10 + 13*i, Text: l.Text(limit.What) + " " + l.Number(limit.At, 2), Anchor: "start"}
+		m := HistogramMark{X: Tenths(100 * limit.At), DX: 4, Y: 10 + 13*i, Text: l.Text(limit.What) + " " + l.Number(limit.At, 2),
+			Anchor: "start"}
 		if limit.At > 0.5 {
 			m.DX, m.Anchor = -4, "end"
 		}

@@ -61,7 +61,8 @@ func leakOf(in *leakInput) *Leak {
 		ends := calibrate.Wilson(int64(missed), int64(of))
 		leaks := func(share float64) float64 { return left(found, share) * in.told(name, share) }
 		middle, low, high = middle+leaks(share), low+leaks(ends[0]), high+leaks(min(ends[1], 0.999))
-		l.Categories = append(l.Categories, CategoryLeak{name, in.strategies[name], rounded6(share), Rounded(left(found, share)), rounded6(in.told(name, share))})
+		l.Categories = append(l.Categories, CategoryLeak{name, in.strategies[name], rounded6(share), Rounded(left(found, share)),
+			rounded6(in.told(name, share))})
 	}
 	per := func(x float64) float64 { return rounded6(1 - math.Exp(-x/float64(in.notes))) }
 	l.Probability, l.Low, l.High = per(middle), per(low), per(high)
@@ -95,7 +96,8 @@ func (l *Leak) TooMuch() string {
 	case l.High > l.Allowed:
 		return fmt.Sprintf("a note leaks with a probability of %.4g (%.4g to %.4g), more than %.4g", l.Probability, l.Low, l.High, l.Allowed)
 	case l.Attacks != nil && l.Linkage != nil && l.Linkage.Share() > l.Allowed:
-		return fmt.Sprintf("%d of %d people match fewer than %d notes, a larger share than %.4g", l.Linkage.Few, l.Linkage.People, l.Linkage.AtLeast, l.Allowed)
+		return fmt.Sprintf("%d of %d people match fewer than %d notes, a larger share than %.4g", l.Linkage.Few, l.Linkage.People,
+			l.Linkage.AtLeast, l.Allowed)
 	}
 	return ""
 }

@@ -170,5 +170,6 @@ func (s stratum) spread() float64 {
 // of is the stratum with so many notes read, and as many leaks as expected.
 func (s stratum) of(n float64) audit.Stratum {
 	read := min(int64(math.Ceil(n)), s.notes)
-	return audit.Stratum{From: s.from, To: s.to, Notes: s.notes, Read: read, Leaks: int64(math.Round(float64(read) * s.leaks / float64(s.notes)))}
+	return audit.Stratum{From: s.from, To: s.to, Notes: s.notes, Read: read,
+		Leaks: int64(math.Round(float64(read) * s.leaks / float64(s.notes)))}
 }

@@ -58,8 +58,9 @@ type Report struct {
 	Risk       *Risk       `json:"risk,omitempty"`
 	Trend      *Trend      `json:"months,omitempty"`
 
-	Calendar  *reportCalendar `json:"calendar,omitempty"`
-	Stretches bool            `json:"stretches,omitempty"` // dates move, and rows stand in the order of their days, or parts are of stretches of them
+	Calendar *reportCalendar `json:"calendar,omitempty"`
+	// dates move, and rows stand in the order of their days, or parts are of stretches of them
+	Stretches bool `json:"stretches,omitempty"`
 
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
@@ -132,7 +133,8 @@ func calendarOf(t tally.Counts, dates string) *reportCalendar {
 	if dates == "" {
 		return nil
 	}
-	return &reportCalendar{t.Get(tally.Calendar, tally.CalendarHidden), t.Get(tally.Calendar, tally.CalendarNotes), t.Get(tally.Calendar, tally.CalendarKeeping)}
+	return &reportCalendar{t.Get(tally.Calendar, tally.CalendarHidden), t.Get(tally.Calendar, tally.CalendarNotes),
+		t.Get(tally.Calendar, tally.CalendarKeeping)}
 }
 
 // named is a count with its name.
@@ -268,19 +270,24 @@ func New(m *commit.Manifest, in *Input) *Report {
 	delete(quarantined, pipeline.Excluded.String()) // the table of reasons adds up to the number in the tile
 	delete(quarantined, pipeline.RangeEdge.String())
 	r := &Report{
-		Schema: "velum.report/5", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
+		Schema: "velum.report/5", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{},
+		Private: true,
 		Notes: reportNotes{
-			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - LeftOut(c), Excluded: excluded, Trimmed: trimmed, Share: rounded6(float64(c.Quarantined-LeftOut(c)) / float64(max(c.Rows, 1))),
-			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Empty: c.Tally.Get(tally.Empty, ""), Duplicates: in.Duplicates,
+			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - LeftOut(c), Excluded: excluded, Trimmed: trimmed,
+			Share:   rounded6(float64(c.Quarantined-LeftOut(c)) / float64(max(c.Rows, 1))),
+			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Empty: c.Tally.Get(tally.Empty, ""),
+			Duplicates: in.Duplicates,
 		},
 		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
 		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Rows: worst(in.Rows), Files: len(in.Rows), Selection: in.Selection,
-		Anonymity: in.Anonymity, Rare: in.Rare, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
+		Anonymity: in.Anonymity, Rare: in.Rare, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{},
+		Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
 			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens,
 		},
-		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose, Options: chosen(in.Config)},
+		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(),
+			IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose, Options: chosen(in.Config)},
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
 	r.Calendar, r.Stretches = calendarOf(c.Tally, r.Configuration.Dates), in.Stretches
@@ -486,7 +493,8 @@ func (r *Report) judge() {
 	}
 	for _, reason := range r.Reasons {
 		switch reason.Name {
-		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.TooCostly.String(), pipeline.NoModel.String(), pipeline.Unsealed.String():
+		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.TooCostly.String(), pipeline.NoModel.String(),
+			pipeline.Unsealed.String():
 			r.find(amber, "find failure", plural(reason.Count, "note"), name(reason.Name))
 		}
 	}
@@ -516,7 +524,8 @@ func (r *Report) sentence() string {
 	if r.Light == red {
 		said = append(said, l.Text("sentence red"))
 	}
-	said = append(said, l.Text("sentence read", l.Plural(n.Read, "note"), page.Thousands(n.Masked), page.Thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed)))
+	said = append(said, l.Text("sentence read", l.Plural(n.Read, "note"), page.Thousands(n.Masked), page.Thousands(n.Quarantined),
+		l.Percent(n.Share), l.Percent(n.Allowed)))
 	if n.Excluded > 0 {
 		said = append(said, l.Text("sentence excluded", l.Plural(n.Excluded, "note")))
 	}

@@ -118,7 +118,8 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	o, s := &in.Config.Report, archiveOf(&m.Counts)
 	r := &Risk{RedFrom: o.Expected, Proven: o.Proven, Unlike: []Shift{}}
 	if in.Reading != nil {
-		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), rounded6(in.Reading.Estimate()), !in.Reading.In(m), in.Reading.Seconds() < int64(o.ReadSeconds)}
+		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), rounded6(in.Reading.Estimate()), !in.Reading.In(m),
+			in.Reading.Seconds() < int64(o.ReadSeconds)}
 	}
 	if m.Counts.Masked == 0 {
 		return r
@@ -235,7 +236,8 @@ func partsOf(m *commit.Manifest, o *calibrate.Outlook, reading *Reading) (p Part
 const mostParts = 120
 
 // riskParts returns the parts by name; none if no note is in a part, or all are in one.
-func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect func(*calibrate.Source) calibrate.Expected, read map[string]audit.Share) (all []RiskPart) {
+func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect func(*calibrate.Source) calibrate.Expected,
+	read map[string]audit.Share) (all []RiskPart) {
 	sum := int64(0)
 	if len(parts) > mostParts {
 		return nil
@@ -245,7 +247,8 @@ func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect fu
 		if sum += notes; notes == 0 {
 			continue
 		}
-		all = append(all, RiskPart{Name: printable(name), Of: notes, Expected: expect(parts[name]), Read: read[name].Read, Leaks: read[name].Leaks})
+		all = append(all, RiskPart{Name: printable(name), Of: notes, Expected: expect(parts[name]), Read: read[name].Read,
+			Leaks: read[name].Leaks})
 	}
 	if sum != m.Counts.Masked || len(all) < 2 {
 		return nil
@@ -269,7 +272,8 @@ func sampled(r *Reading) (all []calibrate.Sampled) {
 }
 
 func (r *Risk) compare(what string, here float64, known calibrate.Range, least, most float64, enough bool) {
-	r.Unlike = append(r.Unlike, Shift{What: what, Here: Rounded(here), Lowest: Rounded(known[0]), Most: Rounded(known[1]), Beyond: enough && (here > most || here < least)})
+	r.Unlike = append(r.Unlike, Shift{What: what, Here: Rounded(here), Lowest: Rounded(known[0]), Most: Rounded(known[1]), Beyond: enough &&
+		(here > most || here < least)})
 }
 
 // public returns the part that may be released: the findings of readers. Languages, words and confidences of notes are
@@ -376,7 +380,8 @@ func (r *Report) riskSentences() (first string, last []string) {
 	}
 	switch left := k.Left; {
 	case left != nil:
-		last = append(last, l.Text("sentence left", page.Thousands(left.Notes), page.Thousands(left.Low), page.Thousands(left.High), l.Plural(r.Notes.Masked, "note"),
+		last = append(last, l.Text("sentence left", page.Thousands(left.Notes), page.Thousands(left.Low), page.Thousands(left.High),
+			l.Plural(r.Notes.Masked, "note"),
 			l.Plural(k.Calibration.Notes, "note"), l.Plural(int64(k.Calibration.Sources), "source")))
 	case k.Calibration == nil:
 		last = append(last, l.Text("sentence uncalibrated"))
@@ -396,10 +401,12 @@ func (r *Report) riskSentences() (first string, last []string) {
 	case p.Plain == 0:
 		last = append(last, l.Text("sentence hopeless", l.Percent(p.Wanted)))
 	case p.Notes() >= p.Plain:
-		last = append(last, l.Text("sentence plain", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
+		last = append(last, l.Text("sentence plain", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain),
+			strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
 	default:
 		sure := p.Strata[len(p.Strata)-1]
-		last = append(last, l.Text("sentence plan", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), page.Thousands(p.Notes()),
+		last = append(last, l.Text("sentence plan", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain),
+			page.Thousands(p.Notes()),
 			page.Thousands(p.Notes()-sure.Read), page.Thousands(r.Notes.Masked-sure.Notes), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
 	}
 	return first, last

@@ -113,7 +113,8 @@ func trendOf(m *commit.Manifest) *Trend {
 }
 
 // add adds a measure for all months with enough notes.
-func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts) float64, beyond func(now, lowest, most float64, c *commit.Counts) bool) {
+func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts) float64,
+	beyond func(now, lowest, most float64, c *commit.Counts) bool) {
 	m := Measure{Name: name, Lowest: math.Inf(1), Most: math.Inf(-1)}
 	last := len(months) - 1
 	for i, c := range months {

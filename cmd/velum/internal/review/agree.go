@@ -164,5 +164,6 @@ func (s *session) compareAnswers(c *console.Console, o *Options) error {
 	}
 	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
 	agreed.Kappa = kappa(counts)
-	return c.Tell(map[string]any{"message_type": "agreement", "agreement": agreed}, "{{with .agreement}}{{.notes}} notes that both have answered, {{.differ}} differ; kappa {{figure `%.4f` .kappa}}\n{{end}}")
+	return c.Tell(map[string]any{"message_type": "agreement", "agreement": agreed},
+		"{{with .agreement}}{{.notes}} notes that both have answered, {{.differ}} differ; kappa {{figure `%.4f` .kappa}}\n{{end}}")
 }

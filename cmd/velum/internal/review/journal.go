@@ -169,7 +169,8 @@ func (s *session) head() journalHead {
 
 // unsealed calls head and then decision with the lines of a journal, after verifying each hash, and the signature if
 // the journal has one.
-func unsealed(data []byte, path string, house *secret.Key, head func(*journalHead) error, decision func(row int, sum string, l *journalLine) error) (sum [sha256.Size]byte, err error) {
+func unsealed(data []byte, path string, house *secret.Key, head func(*journalHead) error,
+	decision func(row int, sum string, l *journalLine) error) (sum [sha256.Size]byte, err error) {
 	row := 0
 	var key []byte
 	for line := range bytes.Lines(data) {
@@ -177,12 +178,14 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 		var sealed sealedLine
 		readable := json.Unmarshal(line, &sealed) == nil
 		if row == 1 && readable && sealed.Line == nil {
-			return sum, exit.Misconfiguredf("end it with the velum that began it (--export), or name another --out", "%s: no journal of this version", path)
+			return sum, exit.Misconfiguredf("end it with the velum that began it (--export), or name another --out",
+				"%s: no journal of this version", path)
 		}
 		var h journalHead
 		if row == 1 && json.Unmarshal(sealed.Line, &h) == nil && h.Key != "" {
 			if h.Key != house.ID() {
-				return sum, exit.Errorf(exit.Key, "give the key that it was signed with: --set key.file=FILE", "%s: a journal that is signed with key %s", path, h.Key)
+				return sum, exit.Errorf(exit.Key, "give the key that it was signed with: --set key.file=FILE",
+					"%s: a journal that is signed with key %s", path, h.Key)
 			}
 			key = readerKey(house, h.Reader)
 		}
@@ -190,7 +193,9 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 			sum = follow(key, sum, sealed.Line)
 		}
 		if hex.EncodeToString(sum[:]) != sealed.Sum {
-			return sum, &durable.IntegrityError{Path: path, Cause: fmt.Sprintf("line %d is not as it was written; put a copy of the file back, or name another --out", row)}
+			return sum,
+				&durable.IntegrityError{Path: path,
+					Cause: fmt.Sprintf("line %d is not as it was written; put a copy of the file back, or name another --out", row)}
 		}
 		if row == 1 {
 			if err := head(&h); err != nil {
@@ -213,7 +218,8 @@ func unsealed(data []byte, path string, house *secret.Key, head func(*journalHea
 func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
 	return unsealed(data, path, s.key, func(head *journalHead) error {
 		if *head != s.head() {
-			return exit.Misconfiguredf("name another --out, the notes that it was begun with, or its --reader", "%s: a journal of other notes, or of another reader", path)
+			return exit.Misconfiguredf("name another --out, the notes that it was begun with, or its --reader",
+				"%s: a journal of other notes, or of another reader", path)
 		}
 		return nil
 	}, func(row int, _ string, l *journalLine) error {

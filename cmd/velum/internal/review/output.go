@@ -237,7 +237,8 @@ func (p *picker) Put(b *pipeline.Batch) error {
 			return errTooMany
 		}
 		*p.notes = append(*p.notes, note{
-			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, sampled: n.sampled, tokens: slices.Clone(b.Tokens.At(i)), spans: n.spans,
+			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, sampled: n.sampled, tokens: slices.Clone(b.Tokens.At(i)),
+			spans: n.spans,
 		})
 	}
 	return nil

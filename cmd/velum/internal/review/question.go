@@ -45,10 +45,12 @@ func questionNamed(name string) *question {
 // check returns an error for options that the question does not support.
 func (q *question) check(o *Options) error {
 	if q.output && o.Of == "" {
-		return exit.Misconfiguredf("name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed", q.name)
+		return exit.Misconfiguredf("name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed",
+			q.name)
 	}
 	if !q.drawn && o.Reader != "" {
-		return exit.Misconfiguredf("leave it out, or ask about a sample with --ask audit", "velum review --ask %s: --reader says nothing here", q.name)
+		return exit.Misconfiguredf("leave it out, or ask about a sample with --ask audit", "velum review --ask %s: --reader says nothing here",
+			q.name)
 	}
 	if !q.output && o.Of != "" {
 		return exit.Misconfiguredf("--of goes with --ask audit, quarantine and rare", "velum review --ask %s: --of says nothing here", q.name)

@@ -56,7 +56,8 @@ func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[strin
 		r.Readers, all = append(r.Readers, reader), append(all, said)
 	}
 	if found(r, all); r.Read == 0 {
-		return nil, nil, exit.Misconfiguredf("read the sample from its first note on", "%s: the first note of the sample was not read", strings.Join(outs, ", "))
+		return nil, nil, exit.Misconfiguredf("read the sample from its first note on", "%s: the first note of the sample was not read",
+			strings.Join(outs, ", "))
 	}
 	if len(all) == 2 {
 		r.Kappa = kappaOf(all[0], all[1])

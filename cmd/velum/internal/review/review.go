@@ -243,7 +243,8 @@ func load(ctx context.Context, cfg *option.Config, from, path string) (notes []n
 		return nil, 0, err
 	}
 	if len(l.notes) == 0 {
-		return nil, 0, exit.Misconfiguredf("name a file of notes, such as the questions of `velum teach learn --ask`", "%s: no note that can be shown", path)
+		return nil, 0, exit.Misconfiguredf("name a file of notes, such as the questions of `velum teach learn --ask`",
+			"%s: no note that can be shown", path)
 	}
 	return l.notes, l.unseen, nil
 }
@@ -293,14 +294,16 @@ var errSpans = errors.New("an answer that does not fit the note")
 // check checks that the answer is one of the question's, and that spans are inside the note, sorted, disjoint and on
 // character borders.
 func (s *session) check(i int, spans []pipeline.Span, answer string) error {
-	if s.asks.answers == nil && answer != "" || s.asks.answers != nil && !slices.Contains(s.asks.answers, answer) || !s.asks.marks && len(spans) > 0 {
+	if s.asks.answers == nil && answer != "" || s.asks.answers != nil && !slices.Contains(s.asks.answers, answer) || !s.asks.marks &&
+		len(spans) > 0 {
 		return errSpans
 	}
 	last := int32(0)
 	text := s.notes[i].text
 	onBorder := func(at int32) bool { return int(at) == len(text) || text[at]&0xC0 != 0x80 }
 	for _, x := range spans {
-		if x.Start < last || x.Start >= x.End || int(x.End) > len(text) || !onBorder(x.Start) || !onBorder(x.End) || !slices.Contains(s.labels, x.Category) {
+		if x.Start < last || x.Start >= x.End || int(x.End) > len(text) || !onBorder(x.Start) || !onBorder(x.End) ||
+			!slices.Contains(s.labels, x.Category) {
 			return errSpans
 		}
 		last = x.End

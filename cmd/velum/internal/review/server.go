@@ -81,7 +81,8 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 	if s.unseen > 0 {
 		c.Log.Warn("notes without a text that can be shown are left out", "notes", s.unseen)
 	}
-	if _, err := c.Printf("%d notes, %d decided. Open this address, once, on this machine:\n\n  %s\n\nCtrl-C ends the session; what is decided stays decided.\n",
+	if _,
+		err := c.Printf("%d notes, %d decided. Open this address, once, on this machine:\n\n  %s\n\nCtrl-C ends the session; what is decided stays decided.\n",
 		len(s.order), s.done(), v.address()); err != nil {
 		return err
 	}
@@ -153,7 +154,8 @@ func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 		v.refuse(w, "stranger", http.StatusForbidden)
 		return false
 	}
-	if origin := r.Header.Get("Origin"); r.Method != http.MethodGet && origin != "http://"+v.host || origin != "" && origin != "http://"+v.host {
+	if origin := r.Header.Get("Origin"); r.Method != http.MethodGet && origin != "http://"+v.host || origin != "" &&
+		origin != "http://"+v.host {
 		http.Error(w, "another page asks", http.StatusForbidden)
 		return false
 	}
@@ -254,7 +256,8 @@ func (v *server) note(w http.ResponseWriter, r *http.Request) {
 		shown["original"] = original
 	}
 	maps.Copy(shown, map[string]any{
-		"at": at, "id": inOrder(n.id), "decided": n.decided, "doubt": n.doubt(), "about": strings.TrimSpace(n.about + " " + turned(n.text)), "answer": n.answer, "against": n.against,
+		"at": at, "id": inOrder(n.id), "decided": n.decided, "doubt": n.doubt(), "about": strings.TrimSpace(n.about + " " + turned(n.text)),
+		"answer": n.answer, "against": n.against,
 	})
 	answer(w, shown)
 }

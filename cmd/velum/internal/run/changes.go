@@ -50,10 +50,12 @@ func (m *masking) logChanges() {
 	}
 	for _, c := range m.changes {
 		if c.From != "" {
-			say(m.Log.Warn, "file lay elsewhere when it was masked: it was moved, and its notes are in the output once", "path", c.Path, "before", c.From, "notes", c.Rows)
+			say(m.Log.Warn, "file lay elsewhere when it was masked: it was moved, and its notes are in the output once", "path", c.Path, "before",
+				c.From, "notes", c.Rows)
 		}
 		if c.After {
-			say(m.Log.Info, "file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Path, "notes", c.Rows)
+			say(m.Log.Info, "file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Path, "notes",
+				c.Rows)
 		}
 		if c.Twin != "" {
 			say(m.Log.Warn, "file is a copy of another: its notes are in the output twice", "path", c.Path, "copy_of", c.Twin, "notes", c.Rows)

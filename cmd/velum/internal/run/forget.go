@@ -56,8 +56,9 @@ func (m *masking) nothingNew(ctx context.Context, out commit.Output) (*commit.Pl
 	if mo, err := m.MaskOptions(); err != nil {
 		return nil, err
 	} else if len(mo.Shuffled()) > 0 {
-		return nil, exit.Misconfiguredf("take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
-			"%s: the policy shuffles, so values of these files stand in notes of others", out.Dir)
+		return nil,
+			exit.Misconfiguredf("take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
+				"%s: the policy shuffles, so values of these files stand in notes of others", out.Dir)
 	}
 	m.archive = new(archive.Archive)
 	if err := m.trims(ctx); err != nil {
@@ -90,7 +91,8 @@ func (m *masking) mayForget(out commit.Output) error {
 	// What a start that was killed took out of the manifests may still
 	// stand in the trees: this one ends it.
 	if died, err := out.Unfinished(); err != nil || !died || m.options.Dry {
-		return errors.Join(err, exit.Errorf(exit.Nothing, "the private manifest lists the inputs", "nothing in the output was made of these files"))
+		return errors.Join(err, exit.Errorf(exit.Nothing, "the private manifest lists the inputs",
+			"nothing in the output was made of these files"))
 	}
 	return nil
 }

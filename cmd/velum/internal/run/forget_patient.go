@@ -167,9 +167,11 @@ func (m *masking) strange(plan *commit.Plan, out commit.Output) (wrong, err erro
 		switch c.Fate {
 		case "done":
 		case "kept", "vanished":
-			return exit.Misconfiguredf("name it with --in too, or forget the whole file", "%s: is in the output and was not given, so nobody knows which of its notes are the patient's", c.Input), err
+			return exit.Misconfiguredf("name it with --in too, or forget the whole file",
+				"%s: is in the output and was not given, so nobody knows which of its notes are the patient's", c.Input), err
 		default:
-			return exit.Misconfiguredf("give the options of the last run, its --exclude too; if the file has changed, run it first", "%s: is not in the output as it would be now", c.Input), err
+			return exit.Misconfiguredf("give the options of the last run, its --exclude too; if the file has changed, run it first",
+				"%s: is not in the output as it would be now", c.Input), err
 		}
 	}
 	return nil, err
@@ -191,7 +193,8 @@ func (m *masking) hasNotes(ctx context.Context, forms [][]byte) error {
 			if near[k] != "" {
 				id = "; the id of " + near[k] + " is near"
 			}
-			return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient%s is in the files of the output%s", which, id)
+			return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient%s is in the files of the output%s", which,
+				id)
 		}
 		sum += n
 	}
@@ -240,7 +243,8 @@ func (m *masking) takeBack(out commit.Output) (err error) {
 	}
 	for k, form := range forms {
 		if !m.forgotten.TakeBack(form) {
-			return exit.Errorf(exit.Nothing, "give the id as it was given then", "--patient number %d was neither forgotten here nor did it object", k+1)
+			return exit.Errorf(exit.Nothing, "give the id as it was given then", "--patient number %d was neither forgotten here nor did it object",
+				k+1)
 		}
 		m.marks = append(m.marks, m.mark("takeback", form))
 	}

@@ -169,7 +169,8 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		return exit.Errorf(exit.Privacy, "raise tag.recall or correct the policy; gate.max_leak sets the limit", "%s: nothing was committed", why)
 	}
 	if drifted := strings.Join(r.Trend.Drifted(), ", "); drifted != "" && l.config.Gate.Drift {
-		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it", "the newest month is unlike those before (%s): nothing was committed", drifted)
+		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it",
+			"the newest month is unlike those before (%s): nothing was committed", drifted)
 	}
 	if err := l.ledger.Note(f.Manifest, audit.NewSketch(ids), in.Anonymity); err != nil {
 		return err
@@ -179,7 +180,8 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 
 func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {
 	unvouched, _ := l.archive.Unvouched()
-	in := &report.Input{Stretches: l.trimmed != nil && l.trimmed.Stretches, Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
+	in := &report.Input{Stretches: l.trimmed != nil && l.trimmed.Stretches, Unvouched: unvouched, Config: l.config, Attacks: l.attacks,
+		Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
 	r := &l.config.Resolve
 	for _, list := range []struct {
 		entries []string

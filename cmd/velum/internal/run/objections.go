@@ -43,7 +43,8 @@ func (m *masking) alike() error {
 	if more := len(all) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("%d more", more))
 	}
-	return exit.Errorf(exit.Privacy, "give every id that is the patient's, in people.exclude or with another --patient, and those of other patients with --set people.others=ID",
+	return exit.Errorf(exit.Privacy,
+		"give every id that is the patient's, in people.exclude or with another --patient, and those of other patients with --set people.others=ID",
 		"ids of notes that would stay differ from those of who objects or is forgotten by zeros in front or letters around the digits alone, and nobody has said whose they are: %s", strings.Join(named, ", "))
 }
 

@@ -108,12 +108,14 @@ func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOption
 		at = file
 	}
 	if m.JSON {
-		return m.WriteJSON(map[string]any{"message_type": "plan", "plan": file, "units": len(units), "notes": notes, "unreadable_files": len(commit.Faults(plan.BadInputs))})
+		return m.WriteJSON(map[string]any{"message_type": "plan", "plan": file, "units": len(units), "notes": notes,
+			"unreadable_files": len(commit.Faults(plan.BadInputs))})
 	}
 	if m.Quiet {
 		return nil
 	}
-	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum run finish %s\n", len(units), notes, at, at)
+	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum run finish %s\n", len(units),
+		notes, at, at)
 	return err
 }
 
@@ -177,10 +179,12 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 		return err
 	}
 	if hex.EncodeToString(m.Model.SHA256[:]) != p.Model {
-		return exit.Misconfiguredf("give that one, or plan anew", "tag.model: %s is another model than the plan was made with", m.Config.Tag.Model)
+		return exit.Misconfiguredf("give that one, or plan anew", "tag.model: %s is another model than the plan was made with",
+			m.Config.Tag.Model)
 	}
 	if o.Key.ID() != p.Key {
-		return exit.Errorf(exit.Key, "give that one, or plan anew", "key.file: another key than the plan was made with (%s, not %s)", cmp.Or(o.Key.ID(), "none"), cmp.Or(p.Key, "none"))
+		return exit.Errorf(exit.Key, "give that one, or plan anew", "key.file: another key than the plan was made with (%s, not %s)",
+			cmp.Or(o.Key.ID(), "none"), cmp.Or(p.Key, "none"))
 	}
 	shaping, err := m.Config.Shaping()
 	if err != nil {
@@ -194,7 +198,8 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 	}
 	if len(others) > 0 {
 		slices.Sort(others)
-		return exit.Misconfiguredf("leave them as they were, or plan anew", "options, or files that they name, are others than the plan was made with: %s", strings.Join(others, ", "))
+		return exit.Misconfiguredf("leave them as they were, or plan anew",
+			"options, or files that they name, are others than the plan was made with: %s", strings.Join(others, ", "))
 	}
 	if people, err := m.peopleSum(); err != nil || people != w.People {
 		return errors.Join(err, exit.Misconfiguredf("plan anew", "people.exclude: others object, or are forgotten, than when the plan was made"))
@@ -210,7 +215,8 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 func Shard(ctx context.Context, c *console.Console, load loader, o *Options) error {
 	var k, n int
 	if _, err := fmt.Sscanf(o.Shard+" ", "%d/%d ", &k, &n); err != nil || k < 0 || k > n || n < 1 || n > mostShards {
-		return exit.Misconfiguredf("say which share of how many, as --shard 3/12", "--shard: want I/N with I from 1 to N, or from 0 to N-1, and N up to %d", mostShards)
+		return exit.Misconfiguredf("say which share of how many, as --shard 3/12",
+			"--shard: want I/N with I from 1 to N, or from 0 to N-1, and N up to %d", mostShards)
 	}
 	if k == 0 { // whoever counts from 0 does not have N
 		k = n

@@ -48,7 +48,8 @@ func writeRows(f *commit.Final) ([]report.FileRows, error) {
 			outcome = "excluded"
 		}
 		sums.Add(file, outcome, reason, rows)
-		_ = w.Write([]string{file, outcome, reason, strconv.FormatInt(rows, 10), strconv.FormatInt(at.Line, 10), strconv.FormatInt(at.Row, 10), part})
+		_ = w.Write([]string{file, outcome, reason, strconv.FormatInt(rows, 10), strconv.FormatInt(at.Line, 10), strconv.FormatInt(at.Row, 10),
+			part})
 	}
 	for i := range f.Manifest.Units {
 		u := &f.Manifest.Units[i]

@@ -66,7 +66,8 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 	return recorded(c, o, func(m *masking) error {
 		cfg, err := load()
 		if err == nil && o.Tagged != "" && cfg.DropPolicy("tag") {
-			c.Log.Warn("the notes stay as they were tagged: what the policy wants of tagging counts for velum run --policy alone", "policy", cfg.Mask.Policy)
+			c.Log.Warn("the notes stay as they were tagged: what the policy wants of tagging counts for velum run --policy alone", "policy",
+				cfg.Mask.Policy)
 		}
 		if m.Flow, err = flow.Open(cfg, err); err != nil {
 			return err
@@ -85,8 +86,9 @@ func (o *Options) output() commit.Output {
 func recorded(c *console.Console, o *Options, do func(m *masking) error) error {
 	o.Disk = cmp.Or(o.Disk, durable.OS)
 	m := &masking{
-		Console: c, options: o, record: &record{Console: c, RecordOptions: o.Record}, began: time.Now(), attempt: attemptID(), mostFailures: mostFailures,
-		gone: map[string]*commit.UnitRecord{},
+		Console: c, options: o, record: &record{Console: c, RecordOptions: o.Record}, began: time.Now(), attempt: attemptID(),
+		mostFailures: mostFailures,
+		gone:         map[string]*commit.UnitRecord{},
 	}
 	if o.Dry {
 		return do(m)
@@ -318,13 +320,15 @@ func (m *masking) logDrift() {
 		files[c] = append(files[c], d.Path)
 	}
 	for _, c := range order {
-		m.Log.Warn("files of the archive differ from the first", "column", c.column, "change", c.change, "files", len(files[c]), "first", files[c][0])
+		m.Log.Warn("files of the archive differ from the first", "column", c.column, "change", c.change, "files", len(files[c]), "first",
+			files[c][0])
 	}
 }
 
 // plan returns the plan of the archive under the configuration.
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
-	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: slices.Concat(m.archive.Bad, m.archive.Passed), Roots: m.options.In, Key: key.ID()}
+	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: slices.Concat(m.archive.Bad, m.archive.Passed),
+		Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
 	sum, err := m.Hash()
 	if !m.Write.Spans {
@@ -352,7 +356,8 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions returns the options that decide about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Forget: m.forgets, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: table.Verify}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Forget: m.forgets, Vanished: m.Run.Vanished,
+		Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: table.Verify}
 }
 
 // stands implements commit.UnitOptions.Stands: a unit whose masked parts belong to a sample, read or not, must not be
@@ -370,7 +375,8 @@ func (m *masking) stands() func(u *commit.UnitRecord) bool {
 }
 
 // rest is commit.UnitOptions.Rest.
-func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool) (commit.Counts, error) {
+func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error),
+	stays func(row int64) bool) (commit.Counts, error) {
 	return rewrite.Rest(parts, of, open, stays, choose.Remaining)
 }
 
@@ -438,7 +444,8 @@ func (m *masking) ended(result *commit.Result, out commit.Output, err error) err
 		return err
 	}
 	for _, s := range m.stats.Steps() { // what ARCHITECTURE.md reckons with
-		m.Log.Debug("step", "name", s.Name, "notes", s.Notes, "batches", s.Batches, "us_a_note", float64(s.Busy.Nanoseconds())/1e3/float64(max(s.Notes, 1)))
+		m.Log.Debug("step", "name", s.Name, "notes", s.Notes, "batches", s.Batches, "us_a_note",
+			float64(s.Busy.Nanoseconds())/1e3/float64(max(s.Notes, 1)))
 	}
 	if err := m.logForgotten(); err != nil {
 		return err
@@ -592,7 +599,8 @@ func (m *masking) verdict(r *commit.Result) error {
 		return flow.BadInputs(bad)
 	}
 	if c.Rows == 0 && len(r.Manifest.Units) > 0 { // as velum check says of such an output
-		return exit.Errorf(exit.Quarantined, "export the archive again, and start the same run", "%s: no row in any file: no note was read", r.Manifest.Units[0].Input)
+		return exit.Errorf(exit.Quarantined, "export the archive again, and start the same run", "%s: no row in any file: no note was read",
+			r.Manifest.Units[0].Input)
 	}
 	if r.Nothing {
 		return exit.Errorf(exit.Nothing, "", "nothing to do: the output is up to date")
@@ -634,7 +642,8 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 		return err
 	}
 	s := runSummary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
-		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons}
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light,
+		Sentence: sentence, Reasons: reasons}
 	s.PerSecond = float64(s.Rows) / s.Seconds
 	if m.Quiet && !m.JSON {
 		return nil
@@ -659,9 +668,11 @@ func (m *masking) writeOptions() (unit.Options, error) {
 		patients = input.PatientColumn
 	}
 	return unit.Options{
-		Places: [3]string(input.PlaceColumns), Dates: moved, Heard: m.Model.Header().Heard(), Quasi: quasi, Patients: patients, Imitated: imitated,
-		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
-		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", RowGroup: m.Write.RowGroupRows,
+		Places: [3]string(input.PlaceColumns), Dates: moved, Heard: m.Model.Header().Heard(), Quasi: quasi, Patients: patients,
+		Imitated: imitated,
+		Model:    m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)),
+		NoSpans: !m.Write.Spans,
+		IDs:     m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
 }
 

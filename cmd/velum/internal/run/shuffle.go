@@ -99,7 +99,8 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 		return flow.ErrShuffled
 	}
 	if m.options.Save { // shards would deal each for itself
-		return exit.Misconfiguredf("make it with `velum mask --tagged` in one process", "the policy shuffles: values of the whole archive are dealt, which shards cannot do")
+		return exit.Misconfiguredf("make it with `velum mask --tagged` in one process",
+			"the policy shuffles: values of the whole archive are dealt, which shards cannot do")
 	}
 	if o.Key == nil {
 		return exit.With(exit.Key, fmt.Errorf("%w: shuffle", mask.ErrNoKey), "name its file with key.file")

@@ -47,7 +47,8 @@ func (m *masking) trims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, staged := range []bool{true, false} { // what rewrite.Mix makes public parts of is one piece; tables of OMOP are public parts of their unit
+	// what rewrite.Mix makes public parts of is one piece; tables of OMOP are public parts of their unit
+	for _, staged := range []bool{true, false} {
 		for i := range m.archive.Units {
 			u := &m.archive.Units[i]
 			days.Mixed = m.archive.Mixes(u)

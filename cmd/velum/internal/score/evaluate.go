@@ -69,7 +69,8 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 		}
 	}
 	if m, _ := report.Measure(score.MaskedEntities); m.Recall < f.AtLeast {
-		return exit.Errorf(exit.Privacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall, f.AtLeast)
+		return exit.Errorf(exit.Privacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall,
+			f.AtLeast)
 	}
 	if aside.Rows > 0 {
 		return exit.Errorf(exit.Quarantined, "mend these rows and run again", "%d rows could not be read and are not scored", aside.Rows)
@@ -129,7 +130,8 @@ against the other system: strict F1 {{figure "%+.4f" .difference.f1}}, probabili
 `
 
 // score scores the spans at path, or the model's where path is empty.
-func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *console.Aside) (*score.Scorer, *mistakes, error) {
+func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string,
+	aside *console.Aside) (*score.Scorer, *mistakes, error) {
 	o := score.Options{Beta: f.Beta, Draws: f.Draws, Seed: f.Seed}
 	if f.Labels != "" {
 		to, err := flow.IntoLabels(f.Labels)

@@ -236,7 +236,8 @@ func (m *measure) finish() {
 	v := m.vain
 	m.Words, m.Hid, m.Vain = v.Words, v.Masked, v.All
 	m.Lists = counts(len(v.ByList), func(l int) string { return inverse.List(l).String() }, func(l int) int64 { return v.ByList[l] })
-	m.By = counts(pipeline.Categories(), func(c int) string { return pipeline.Category(c).String() }, func(c int) int64 { return v.ByCategory[pipeline.Category(c)] })
+	m.By = counts(pipeline.Categories(), func(c int) string { return pipeline.Category(c).String() },
+		func(c int) int64 { return v.ByCategory[pipeline.Category(c)] })
 	for _, f := range v.Forms(m.o.Forms) {
 		m.Forms = append(m.Forms, Count{f.Form, f.Words})
 	}

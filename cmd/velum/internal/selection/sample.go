@@ -66,7 +66,8 @@ func ParseSample(text string) (s Sample, err error) {
 		return s, nil
 	}
 	if s.N, err = strconv.Atoi(text); err != nil || s.N < 0 || s.N > maxSample {
-		return s, exit.Misconfiguredf("see `velum prove sample --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%", maxSample)
+		return s, exit.Misconfiguredf("see `velum prove sample --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%",
+			maxSample)
 	}
 	return s, nil
 }
@@ -133,7 +134,8 @@ func writeLines[T any](f *commit.Final, kind, path string, lines ...T) error {
 
 // keep keeps the sample of the last commit if all its parts still exist and it has not been read, or if nothing else is
 // left to read. If more notes of the same parts are wanted, it returns their extent.
-func (s Sample) keep(f *commit.Final, risk *calibrate.Risk, readings []audit.Recorded, unread bool) (kept bool, of *audit.Extent, err error) {
+func (s Sample) keep(f *commit.Final, risk *calibrate.Risk, readings []audit.Recorded, unread bool) (kept bool, of *audit.Extent,
+	err error) {
 	var sample, extent *commit.PartRecord
 	for i := range f.Before {
 		switch p := &f.Before[i]; p.Kind {

@@ -109,7 +109,8 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 	a := &arrows{shape: s, in: in, mem: &bounded{memory.DefaultAllocator, maxRecord}}
 	var err error
 	if a.r, err = ipc.NewReader(in, ipc.WithAllocator(a.mem)); err != nil {
-		return nil, exit.Misconfiguredf("write it with pyarrow.ipc.new_stream; a file (Feather) is no stream, and types that Arrow has since 2024, such as decimal32, are unknown here", where+" is no stream of Arrow that can be read")
+		return nil,
+			exit.Misconfiguredf("write it with pyarrow.ipc.new_stream; a file (Feather) is no stream, and types that Arrow has since 2024, such as decimal32, are unknown here", where+" is no stream of Arrow that can be read")
 	}
 	in.within = false
 	fields := a.r.Schema().Fields()
@@ -126,7 +127,8 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 			return nil, exit.Misconfiguredf("cast it, or name another column", where+": column %q has the type %s", names[i], t)
 		}
 	}
-	to := []arrow.Field{{Name: idColumn, Type: arrow.BinaryTypes.String, Nullable: true}, {Name: textColumn, Type: arrow.BinaryTypes.String, Nullable: true}}
+	to := []arrow.Field{{Name: idColumn, Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: textColumn, Type: arrow.BinaryTypes.String, Nullable: true}}
 	if id := valueType(fields[a.at[text]].Type).ID(); id == arrow.LARGE_STRING || id == arrow.STRING_VIEW {
 		to[1].Type = arrow.BinaryTypes.LargeString
 	}
@@ -144,7 +146,8 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 		}
 		t := keptType(fields[i].Type)
 		if t == nil {
-			return nil, exit.Misconfiguredf("cast it, or leave it out of read.keep", where+": column %q has the type %s, which cannot be kept", name, fields[i].Type)
+			return nil, exit.Misconfiguredf("cast it, or leave it out of read.keep", where+": column %q has the type %s, which cannot be kept", name,
+				fields[i].Type)
 		}
 		a.kept = append(a.kept, i)
 		to = append(to, arrow.Field{Name: name, Type: t, Nullable: true, Metadata: fields[i].Metadata})
@@ -224,7 +227,8 @@ func (a *arrows) cut(within bool) {
 	case within:
 		a.err = exit.Errorf(exit.Failed, again, where+" ends within the record batch behind row %d", a.before)
 	case a.mem.left < 0:
-		a.err = exit.Misconfiguredf("write smaller ones, as with max_chunksize=10000", where+": the record batch behind row %d has more than %d MiB, or %d rows", a.before, maxRecord>>20, maxRows)
+		a.err = exit.Misconfiguredf("write smaller ones, as with max_chunksize=10000",
+			where+": the record batch behind row %d has more than %d MiB, or %d rows", a.before, maxRecord>>20, maxRows)
 	default:
 		a.err = exit.Misconfiguredf(again, where+": the record batch behind row %d cannot be read", a.before)
 	}

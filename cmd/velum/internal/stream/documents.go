@@ -29,7 +29,8 @@ type documents struct {
 
 func newDocuments(s *shape, format document.Format, in *paced.Reader, head []byte, out io.Writer) (*documents, error) {
 	if s.tag {
-		return nil, exit.Misconfiguredf("use velum mask - -, or velum run, whose private tree has the spans", "velum model tag - - takes no documents of %s", format)
+		return nil, exit.Misconfiguredf("use velum mask - -, or velum run, whose private tree has the spans",
+			"velum model tag - - takes no documents of %s", format)
 	}
 	s.o.Pass, s.o.HasDocuments = s.keep, true
 	fields, err := clinical.NewFields(where, s.o)
@@ -124,6 +125,7 @@ func (d *documents) refused(dst, id []byte, r pipeline.Reason) []byte {
 		return fmt.Appendf(dst, "MSH|^~\\&|||||||ACK|%s|P|2.5\rMSA|AR|%s|%v\r", id, id, r)
 	}
 	// The one document of CDA is the whole output.
-	d.err = exit.Errorf(exit.Quarantined, "velum run keeps it in quarantine, for people to look at", "%s: the document does not leave: %v", where, r)
+	d.err = exit.Errorf(exit.Quarantined, "velum run keeps it in quarantine, for people to look at", "%s: the document does not leave: %v",
+		where, r)
 	return dst
 }

@@ -127,7 +127,8 @@ func (j *jsonl) given(b *pipeline.Batch, row int64) {
 		spans, err := text.ParseSpans(raw, b.Text.At(i), j.unit)
 		if err != nil {
 			b.Quarantine(i, pipeline.BadTags)
-			j.log.Row(&input.Error{Path: where, Line: int(row), Cause: "its spans cannot be those of its text", Remedy: `write "spans": [{"start": 0, "end": 3, "label": "PERSON"}]`})
+			j.log.Row(&input.Error{Path: where, Line: int(row), Cause: "its spans cannot be those of its text",
+				Remedy: `write "spans": [{"start": 0, "end": 3, "label": "PERSON"}]`})
 		}
 		b.Given.Append(spans...)
 		return

@@ -31,7 +31,8 @@ func keptType(t arrow.DataType) arrow.DataType {
 // copied tells whether array.Concatenate copies the values of slices, and nothing beside them.
 func copied(t arrow.DataType) bool {
 	switch t := t.(type) {
-	case *arrow.DictionaryType, arrow.BinaryViewDataType, *arrow.ListViewType, *arrow.LargeListViewType, *arrow.RunEndEncodedType, arrow.UnionType:
+	case *arrow.DictionaryType, arrow.BinaryViewDataType, *arrow.ListViewType, *arrow.LargeListViewType, *arrow.RunEndEncodedType,
+		arrow.UnionType:
 		return false
 	case arrow.ExtensionType:
 		return copied(t.StorageType())

@@ -117,7 +117,8 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	if f.Profile == configs.OMOPProfile {
 		j, ok := d.(*jsonl)
 		if !ok {
-			return exit.Misconfiguredf("give rows of NOTE as JSON, an object a line, or its file to velum run", "profile omop: "+where+" has no rows of NOTE")
+			return exit.Misconfiguredf("give rows of NOTE as JSON, an object a line, or its file to velum run",
+				"profile omop: "+where+" has no rows of NOTE")
 		}
 		if d, err = newNotes(f, j, c.Version); err != nil {
 			return err
@@ -159,7 +160,9 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 		return nil, exit.Misconfiguredf("use velum run", "anonymity.k needs all notes, and a stream never has them")
 	}
 	if f.Resolve.Spans != "" {
-		return nil, exit.Misconfiguredf("write them into the rows: {\"text\": \"...\", \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PERSON\"}]}", "resolve.spans is for archives")
+		return nil,
+			exit.Misconfiguredf("write them into the rows: {\"text\": \"...\", \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PERSON\"}]}",
+				"resolve.spans is for archives")
 	}
 	for _, name := range r.Keep {
 		if slices.Contains([]string{idColumn, textColumn, spansColumn, statusColumn, doubtColumn}, name) {
@@ -294,7 +297,8 @@ func (p *passing) said(c *console.Console) {
 	n := &p.counts
 	switch {
 	case c.JSON:
-		_ = json.NewEncoder(c.Errs).Encode(map[string]any{"message_type": "summary", "rows": n.Rows, "masked": n.Masked, "quarantined": n.Quarantined, "reasons": n.Reasons, "foreign": p.told.Foreign})
+		_ = json.NewEncoder(c.Errs).Encode(map[string]any{"message_type": "summary", "rows": n.Rows, "masked": n.Masked,
+			"quarantined": n.Quarantined, "reasons": n.Reasons, "foreign": p.told.Foreign})
 	case !c.Quiet:
 		var reasons string
 		for _, r := range slices.Sorted(maps.Keys(n.Reasons)) {
@@ -347,7 +351,8 @@ func (a *audited) append(event string) error {
 		if err != nil {
 			return err
 		}
-		a.of = audit.Entry{Run: "stream " + time.Now().UTC().Format(time.RFC3339Nano), Config: sum, Model: hex.EncodeToString(a.f.Model.SHA256[:]), Policy: filepath.Base(a.f.Mask.Policy)}
+		a.of = audit.Entry{Run: "stream " + time.Now().UTC().Format(time.RFC3339Nano), Config: sum,
+			Model: hex.EncodeToString(a.f.Model.SHA256[:]), Policy: filepath.Base(a.f.Mask.Policy)}
 	}
 	a.of.Event = event
 	_, err := audit.Append(a.name, a.of)

@@ -248,7 +248,8 @@ func (r *Result) row(w io.Writer) {
 		kind = fmt.Sprintf("%s %.4g", kind, r.Misses)
 	}
 	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.4f\t%.4f\t%.2f (%.2f-%.2f)\t%.2f\t%.1f of %d (%.1f)\t%d\t%s\n",
-		r.Attack, kind, r.Left, r.All, r.Pointed, r.Right, r.Precision, r.Guess, r.Lift, r.Low, r.High, r.Surest, r.Named, r.Patients, r.NamedBy, r.Needed, r.Verdict)
+		r.Attack, kind, r.Left, r.All, r.Pointed, r.Right, r.Precision, r.Guess, r.Lift, r.Low, r.High, r.Surest, r.Named, r.Patients, r.NamedBy,
+		r.Needed, r.Verdict)
 }
 
 // sentence says it in words.

@@ -41,7 +41,8 @@ func (a *attacker) tryOrder(ctx context.Context) (*finding, error) {
 	return judged(r, !powerless && r.Found > r.Most, powerless,
 		"sort the rows of the archive by something that is no date, and give the months in one file, before they are masked",
 		"give more patients whose notes are dated",
-		"the order of rows leads to the offset of %d of %d patients, to %d days (%.1f if rows were shuffled)", r.Found, r.Patients, r.Days, r.Guess), nil
+		"the order of rows leads to the offset of %d of %d patients, to %d days (%.1f if rows were shuffled)", r.Found, r.Patients, r.Days,
+		r.Guess), nil
 }
 
 // datedRow is the patient of a row and its shifted date.

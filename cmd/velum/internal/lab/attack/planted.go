@@ -121,7 +121,8 @@ func (p *planter) found(i int) []pipeline.Span {
 }
 
 // masked masks the sample: split decides which spans are replaced, and the others are the missed names.
-func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*planted, error) {
+func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span),
+	salt uint64) (*planted, error) {
 	src := &sampleSource{planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
 	rng := rand.New(rand.NewPCG(salt, 5))
 	for i := range p.Notes.Len() {
@@ -196,7 +197,8 @@ func (e *extractSink) Put(b *pipeline.Batch) error {
 // mentionsOf returns the names in a masked note, replaced or missed. Placeholders are not names.
 func mentionsOf(text, masked []byte, spans, places, left []pipeline.Span) (all []mention) {
 	add := func(s, was pipeline.Span, left bool) {
-		if m := (mention{Start: s.Start, End: s.End, Left: left, Was: nameWords(text[was.Start:was.End])}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
+		if m := (mention{Start: s.Start, End: s.End, Left: left,
+			Was: nameWords(text[was.Start:was.End])}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
 			if name := masked[s.Start:s.End]; name[0] != '[' && name[0] != '*' {
 				m.Words = nameWords(name)
 				all = append(all, m)

@@ -97,7 +97,8 @@ func (a *attacker) read(ctx context.Context) (*sample, error) {
 	case err != nil:
 		return nil, err
 	case len(s.marks) > 0 && s.Judged == 0:
-		return nil, exit.Misconfiguredf("give labelled notes of the archive, with the ids that they have there", "none of the %d labelled notes is in the extract", len(s.marks))
+		return nil, exit.Misconfiguredf("give labelled notes of the archive, with the ids that they have there",
+			"none of the %d labelled notes is in the extract", len(s.marks))
 	case s.Notes.Len() == 0:
 		return nil, exit.Errorf(exit.Nothing, "give notes", "no notes to attack")
 	}
@@ -156,7 +157,8 @@ func (a *attacker) inputs() (roots []string, only map[string]bool, err error) {
 	only = map[string]bool{}
 	for _, in := range all {
 		if _, err := os.Lstat(in.Path); err != nil || in.Root == "" {
-			return nil, nil, exit.Misconfiguredf("say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input, filepath.Base(a.Dir))
+			return nil, nil, exit.Misconfiguredf("say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input,
+				filepath.Base(a.Dir))
 		}
 		only[in.Path] = true
 		if !slices.Contains(roots, in.Root) {

@@ -163,7 +163,8 @@ func (t *twoFigures) join(here, there *extract, k int) {
 	}
 	t.K, t.Classes = max(k, 2), len(classes)
 	for key, n := range classes {
-		tells := slices.ContainsFunc(strings.FieldsFunc(key, func(c rune) bool { return c < 2 }), func(v string) bool { return !strings.HasSuffix(v, "="+anonymity.Suppressed) })
+		tells := slices.ContainsFunc(strings.FieldsFunc(key, func(c rune) bool { return c < 2 }),
+			func(v string) bool { return !strings.HasSuffix(v, "="+anonymity.Suppressed) })
 		if tells && n < t.K {
 			t.Under++
 		}

@@ -193,7 +193,8 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
-	return l.console.Tell(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path}, "{{.notes}} notes to correct in {{.path}}; give them back with --answers\n")
+	return l.console.Tell(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path},
+		"{{.notes}} notes to correct in {{.path}}; give them back with --answers\n")
 }
 
 // unsureOfAny looks for notes to ask about in the next slice. Where the archive
@@ -216,7 +217,9 @@ func (l *learning) unsureOfAny(ctx context.Context, n int) (*turns.Questions, er
 			return q, err
 		}
 	}
-	return nil, exit.Errorf(exit.Nothing, "give more notes with --in", "no notes to ask about: the %d notes of the archive are labelled, asked about or learned from, or have no words", rows)
+	return nil,
+		exit.Errorf(exit.Nothing, "give more notes with --in",
+			"no notes to ask about: the %d notes of the archive are labelled, asked about or learned from, or have no words", rows)
 }
 
 // answer implements --answers: it adds corrected notes. Only answers to questions count.

@@ -38,7 +38,8 @@ func (l *learning) divide() {
 	}
 	for k := len(l.folds); k < folds; k++ {
 		l.folds = append(l.folds, &learning{
-			console: l.console, cfg: l.cfg, out: filepath.Join(l.out, fmt.Sprintf("fold-%02d", k+1)), labels: l.labels, tagSet: l.tagSet, toSet: l.toSet,
+			console: l.console, cfg: l.cfg, out: filepath.Join(l.out, fmt.Sprintf("fold-%02d", k+1)), labels: l.labels, tagSet: l.tagSet,
+			toSet:   l.toSet,
 			archive: l.archive, known: l.known, options: fmt.Sprintf("%s fold %d of %d", l.options, k+1, folds),
 			parent: l, fold: k,
 		})

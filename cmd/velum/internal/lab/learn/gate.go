@@ -80,7 +80,8 @@ func (t *turning) base(ctx context.Context) error {
 	_, ships := t.of.shipped(t.record.Number)
 	f, err := t.fit(ctx, baseName, ships.Groups)
 	if err == nil {
-		t.record.Base, t.protected = &turns.Base{Of: t.of.whole().inUseBefore(t.record.Number).Number, File: baseName, Groups: ships.Groups, Training: f.record}, f.model
+		t.record.Base, t.protected = &turns.Base{Of: t.of.whole().inUseBefore(t.record.Number).Number, File: baseName, Groups: ships.Groups,
+			Training: f.record}, f.model
 	}
 	return err
 }

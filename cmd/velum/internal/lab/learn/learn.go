@@ -151,7 +151,8 @@ func (l *learning) need() error {
 	for n := range l.cfg.Learn.Kind {
 		for _, name := range flow.Together(l.kind(n)) {
 			if kind, known := flow.KindNamed(name); !known || !kind.Learns {
-				return exit.Misconfiguredf("kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns }), "learn.kind: %q", name)
+				return exit.Misconfiguredf("kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns }),
+					"learn.kind: %q", name)
 			}
 		}
 	}
@@ -159,7 +160,8 @@ func (l *learning) need() error {
 	case len(g.In) == 0:
 		return exit.Misconfiguredf("name the archive with --in", "nothing to learn from")
 	case l.cfg.People.Exclude != "": // a slice of the archive has no patients: the notes of who objects would teach
-		return exit.Misconfiguredf("learn from an archive without their notes, and --set people.exclude=", "people.exclude: learning leaves nobody out")
+		return exit.Misconfiguredf("learn from an archive without their notes, and --set people.exclude=",
+			"people.exclude: learning leaves nobody out")
 	case len(g.Gold) == 0 && g.Start == "":
 		return exit.Misconfiguredf("name labelled notes with --gold, or a model with --start", "nothing to begin with")
 	}
@@ -266,12 +268,14 @@ func (l *learning) print() error {
 	ships := l.inUse().Ships()
 	inUse := filepath.Join(l.out, l.inUse().Name(), ships.File)
 	return l.console.Tell(map[string]any{
-		"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(), "supervised_f1": said.Supervised.Strict.F1,
-		"measured": l.measured(),
-		"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "better": best.Better,
+		"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(),
+		"supervised_f1": said.Supervised.Strict.F1,
+		"measured":      l.measured(),
+		"answers":       l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "better": best.Better,
 		"models": l.models(), "in_use": inUse, "in_use_answers": ships.Training.Answers,
-		"gain": best.F1() - said.Supervised.Strict.F1, "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
-		"on": said.On(), "next": append(said.Remarks, l.commands()...),
+		"gain": best.F1() - said.Supervised.Strict.F1, "model": filepath.Join(l.out, best.Name(), modelName),
+		"report": filepath.Join(l.out, "report.html"),
+		"on":     said.On(), "next": append(said.Remarks, l.commands()...),
 	}, `{{.turns}} turn{{if ne .turns 1}}s{{end}}{{if .measured -}}
 : strict F1 {{figure "%.4f" .supervised_f1}} -> {{figure "%.4f" .best_f1}} (turn {{.best_turn}}) on {{.on}}{{else}}, not measured: no validation notes{{end}}; model {{.in_use}}
 {{range .next}}{{.}}

@@ -32,7 +32,8 @@ func (l *learning) turn(ctx context.Context) error {
 
 // turnOf does the next turn, of a fold as the whole does it, and commits it.
 func (l *learning) turnOf(ctx context.Context, whole *turning) error {
-	t := &turns.Turn{Schema: turns.TurnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{}, Judgment: turns.Judgment{Beside: -1, Gated: []turns.GateLine{}}}
+	t := &turns.Turn{Schema: turns.TurnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{},
+		Judgment: turns.Judgment{Beside: -1, Gated: []turns.GateLine{}}}
 	if t.Number > 0 {
 		t.Parent, t.Beside = l.last().Sum, l.whole().inUseBefore(t.Number).Number
 	}
@@ -162,7 +163,8 @@ func (w *turning) fit(ctx context.Context, name string, groups []turns.Group) (*
 	c.Ensemble.Members = nil
 	for k, kind := range kinds {
 		member := c
-		member.Network.Seed += len(slices.DeleteFunc(slices.Clone(kinds[:k]), func(before string) bool { return before != kind })) // two of a kind are two
+		// two of a kind are two
+		member.Network.Seed += len(slices.DeleteFunc(slices.Clone(kinds[:k]), func(before string) bool { return before != kind }))
 		file := memberName(k, name)
 		f, err := w.fitOne(ctx, &member, kind, file, groups)
 		if err != nil {
@@ -203,7 +205,8 @@ func (w *turning) training(c *option.Config, kind, name string) *train.Training 
 	if k, ok := flow.KindNamed(kind); ok {
 		labels = cmp.Or(k.Labels, labels)
 	}
-	return train.New(w.of.console, c, &train.Options{Kind: kind, Labels: labels, Out: filepath.Join(w.record.Name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, n)})
+	return train.New(w.of.console, c, &train.Options{Kind: kind, Labels: labels, Out: filepath.Join(w.record.Name(), name),
+		Name: fmt.Sprintf("%s, turn %d", w.of.labels, n)})
 }
 
 // fitOne trains a model of one kind.

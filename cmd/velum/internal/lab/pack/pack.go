@@ -75,7 +75,8 @@ func checkRules(c *console.Console, cfg *option.Config, file string) error {
 	}
 	return c.Tell(map[string]any{
 		"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
-	}, "{{.file}}: {{len .networks}} network{{if ne (len .networks) 1}}s{{end}} that find {{range $i, $name := .categories}}{{if $i}}, {{end}}{{.}}{{end}}: {{range $i, $name := .networks}}{{if $i}}, {{end}}{{.}}{{end}}\n")
+	},
+		"{{.file}}: {{len .networks}} network{{if ne (len .networks) 1}}s{{end}} that find {{range $i, $name := .categories}}{{if $i}}, {{end}}{{.}}{{end}}: {{range $i, $name := .networks}}{{if $i}}, {{end}}{{.}}{{end}}\n")
 }
 
 // checkWords prints which lists of words a file changes.
@@ -94,7 +95,8 @@ func checkWords(c *console.Console, _ *option.Config, file string) error {
 			lists = append(lists, name)
 		}
 	}
-	return c.Tell(map[string]any{"message_type": "rules", "file": file, "lists": lists}, "{{.file}}: changes the words of {{len .lists}} list{{if ne (len .lists) 1}}s{{end}}: {{range $i, $name := .lists}}{{if $i}}, {{end}}{{.}}{{end}}\n")
+	return c.Tell(map[string]any{"message_type": "rules", "file": file, "lists": lists},
+		"{{.file}}: changes the words of {{len .lists}} list{{if ne (len .lists) 1}}s{{end}}: {{range $i, $name := .lists}}{{if $i}}, {{end}}{{.}}{{end}}\n")
 }
 
 // Words prints the word lists of velum's rules, as changed by the configuration: the lists named in the options, or
@@ -134,7 +136,8 @@ func Build(_ context.Context, c *console.Console, cfg *option.Config, o *Options
 	if err := durable.WriteFile(nil, o.Out, data); err != nil {
 		return err
 	}
-	return c.Tell(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()}, "{{.model}}: {{len .networks}} networks\n")
+	return c.Tell(map[string]any{"message_type": "rules", "model": o.Out, "bytes": len(data), "networks": p.Networks()},
+		"{{.model}}: {{len .networks}} networks\n")
 }
 
 // Trace prints which spans the rules find in a sentence or a note, and through which states.
@@ -145,7 +148,8 @@ func Trace(ctx context.Context, c *console.Console, cfg *option.Config, o *Optio
 	}
 	t := &tracer{Machine: p.NewMachine(), out: c.Out}
 	if (len(o.Words) == 0) == (o.In == "") {
-		return exit.Misconfiguredf("write the sentence in quotation marks, or name a note with --in and --id", "velum teach rules trace: a sentence or a note is needed")
+		return exit.Misconfiguredf("write the sentence in quotation marks, or name a note with --in and --id",
+			"velum teach rules trace: a sentence or a note is needed")
 	}
 	if o.In == "" {
 		return pipeline.Run(ctx, &sentence{text: strings.Join(o.Words, " ")}, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)
@@ -158,7 +162,8 @@ func (t *tracer) note(ctx context.Context, cfg *option.Config, o *Options) error
 	if o.ID == "" {
 		return exit.Misconfiguredf("name the note with --id", "velum teach rules trace: --in without --id")
 	}
-	notes := flow.Labelled{Flag: "in", Paths: []string{o.In}, Config: cfg, Keep: map[string]bool{o.ID: true}, SkipUnknown: true} // gold spans do not count here
+	// gold spans do not count here
+	notes := flow.Labelled{Flag: "in", Paths: []string{o.In}, Config: cfg, Keep: map[string]bool{o.ID: true}, SkipUnknown: true}
 	if err := notes.Run(ctx, []pipeline.Step{flow.Tokenized(cfg)}, t); err != nil {
 		return err
 	}

@@ -143,7 +143,8 @@ func (m *month) lines(seconds int64) (all []string) {
 			each = max(seconds/int64(s.Read), 1)
 		}
 		n := m.state.Evenings[len(m.state.Evenings)-1].Asked
-		add("\nnext: %d questions, some %s; stop when you are tired, what is decided counts\n%s", n, minutes(int64(n)*each), exit.Printable(s.Next[0]))
+		add("\nnext: %d questions, some %s; stop when you are tired, what is decided counts\n%s", n, minutes(int64(n)*each),
+			exit.Printable(s.Next[0]))
 		add("then, this evening or the next one:\n%s", exit.Printable(s.Next[1]))
 		return all
 	}

@@ -113,7 +113,8 @@ func (m *month) read() error {
 	switch {
 	case filepath.Clean(m.state.In) == filepath.Clean(m.Options.In):
 	case m.turns() > 0:
-		return exit.Misconfiguredf("name another --out, or put the new month beside the others", "%s was started with --in %s", m.Options.Out, m.state.In)
+		return exit.Misconfiguredf("name another --out, or put the new month beside the others", "%s was started with --in %s", m.Options.Out,
+			m.state.In)
 	default: // a slip of the first call: nothing was learned from there
 		m.state.In, err = m.Options.In, durable.RemoveIfThere(durable.OS, m.at(configName))
 	}
@@ -155,7 +156,8 @@ func (m *month) evening(ctx context.Context) error {
 
 // quiet returns a console for the called packages that shows only progress and warnings.
 func (m *month) quiet() *console.Console {
-	c := &console.Console{In: m.Console.In, Out: io.Discard, Errs: m.Errs, Env: m.Env, Version: m.Version, Quiet: !m.Verbose, NoColor: m.NoColor, Verbose: m.Verbose, JSON: m.JSON}
+	c := &console.Console{In: m.Console.In, Out: io.Discard, Errs: m.Errs, Env: m.Env, Version: m.Version, Quiet: !m.Verbose,
+		NoColor: m.NoColor, Verbose: m.Verbose, JSON: m.JSON}
 	c.StartLog()
 	c.Quiet = m.Quiet
 	return c
@@ -213,7 +215,8 @@ func (m *month) first(ctx context.Context) (string, error) {
 		return "", err
 	}
 	o := &train.Options{Kind: dictionary.Kind, Out: out, Dictionary: train.DictionaryOptions{
-		Method: string(dictionary.Divergence), Gazetteers: lists, Notes: []string{m.Options.In}, Classes: []string{"GivenName", "Surname"}, Category: "PERSON",
+		Method: string(dictionary.Divergence), Gazetteers: lists, Notes: []string{m.Options.In}, Classes: []string{"GivenName", "Surname"},
+		Category: "PERSON",
 	}}
 	return out, train.Train(ctx, m.quiet(), m.cfg, o)
 }
@@ -286,8 +289,10 @@ func (m *month) mask(ctx context.Context) error {
 		cfg.Tag.Model = m.at(learnedName, "models")
 		return &cfg, nil
 	}
-	err := run.Mask(ctx, m.quiet(), load, &run.Options{In: []string{m.Options.In}, Out: m.at(maskedName), Again: true, Record: run.RecordOptions{EmptyOK: true}})
-	if code := exit.CodeOf(err); err != nil && code != exit.Nothing && code != exit.Quarantined { // the month is there, and its report says what is not
+	err := run.Mask(ctx, m.quiet(), load, &run.Options{In: []string{m.Options.In}, Out: m.at(maskedName), Again: true,
+		Record: run.RecordOptions{EmptyOK: true}})
+	// the month is there, and its report says what is not
+	if code := exit.CodeOf(err); err != nil && code != exit.Nothing && code != exit.Quarantined {
 		return err
 	}
 	return m.masked()
@@ -299,7 +304,8 @@ func (m *month) ask(ctx context.Context) error {
 		return nil
 	}
 	if m.enough() && !m.More {
-		m.said.Done = fmt.Sprintf("%d turns in a row changed fewer than one in a hundred of what the model finds; --more asks all the same", enoughTurns)
+		m.said.Done = fmt.Sprintf("%d turns in a row changed fewer than one in a hundred of what the model finds; --more asks all the same",
+			enoughTurns)
 		return nil
 	}
 	err := m.learn(ctx, &learn.Options{Ask: m.Ask})

@@ -71,14 +71,16 @@ func (s *study) load(a *arm) (err error) {
 	}
 	kind, known := flow.KindNamed(a.kind)
 	if a.learns = known && kind.Learns; known && !a.learns {
-		return exit.Misconfiguredf("make a model with `velum teach train --kind "+a.kind+"` and name its file", "--kinds: %s does not learn from labelled notes", a.kind)
+		return exit.Misconfiguredf("make a model with `velum teach train --kind "+a.kind+"` and name its file",
+			"--kinds: %s does not learn from labelled notes", a.kind)
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %s\n", a.kind, s.labels)
 	if !a.learns {
 		_, sum, err := flow.ModelFile(a.kind)
 		if err != nil {
-			return exit.Misconfigured(fmt.Errorf("--kinds: %w", err), "kinds that learn: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns })+"; others are names or files of models")
+			return exit.Misconfigured(fmt.Errorf("--kinds: %w", err),
+				"kinds that learn: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns })+"; others are names or files of models")
 		}
 		fmt.Fprintf(h, "%x\n", sum)
 	}

@@ -60,7 +60,8 @@ func (o *Options) grouping() (func(id, path string) string, error) {
 	case o.By == "document" && text == "":
 		text = documentOf
 	case o.By == "patient" && text == "":
-		return nil, exit.Misconfiguredf(`name the patient's part of an id, as in --group '^([^|]+)\|'`, "--by patient: labelled notes have ids alone")
+		return nil, exit.Misconfiguredf(`name the patient's part of an id, as in --group '^([^|]+)\|'`,
+			"--by patient: labelled notes have ids alone")
 	case o.By == "note":
 		return nil, exit.Misconfiguredf("say --by document, patient or source", "--group: with --by note every note is a group")
 	case !slices.Contains(Groupings, o.By):
@@ -68,7 +69,8 @@ func (o *Options) grouping() (func(id, path string) string, error) {
 	}
 	by, err := regexp.Compile(text)
 	if err != nil || by.NumSubexp() == 0 {
-		return nil, exit.Misconfiguredf("write an expression of RE2 with a group, as '^([a-z]+)-'", "--group is no regular expression with a group")
+		return nil, exit.Misconfiguredf("write an expression of RE2 with a group, as '^([a-z]+)-'",
+			"--group is no regular expression with a group")
 	}
 	return func(id, _ string) string {
 		if found := by.FindStringSubmatch(id); found != nil {
@@ -105,7 +107,8 @@ func readCorpus(ctx context.Context, cfg *option.Config, o *Options) (*corpus, e
 	}
 	for i := range c.notes {
 		if n := &c.notes[i]; n.set == devSet && learned[n.group] && o.By != "source" {
-			return nil, exit.Misconfiguredf("take it out of one of them, leave --dev out for folds, or say --by note", "--dev: %s %q has notes in --gold or --with too", o.By, n.group)
+			return nil, exit.Misconfiguredf("take it out of one of them, leave --dev out for folds, or say --by note",
+				"--dev: %s %q has notes in --gold or --with too", o.By, n.group)
 		}
 	}
 	return c, nil

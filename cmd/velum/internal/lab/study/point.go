@@ -150,7 +150,8 @@ func (s *study) point(a *arm, at string, trials []*trial, keep func(note int, co
 
 func scoresOf(r *score.Report, k score.Measure) Scores {
 	m, _ := r.Measure(k)
-	x := Scores{Precision: report.Rounded(m.Precision), Recall: report.Rounded(m.Recall), F1: report.Rounded(m.F1), FBeta: report.Rounded(m.FBeta)}
+	x := Scores{Precision: report.Rounded(m.Precision), Recall: report.Rounded(m.Recall), F1: report.Rounded(m.F1),
+		FBeta: report.Rounded(m.FBeta)}
 	if m.Interval != nil {
 		x.F1Ends, x.Ends = rounded(m.Interval.F1), rounded(m.Interval.Recall)
 	}
@@ -185,7 +186,8 @@ func (s *study) pair(a, b *Point, nameA, nameB, at string) (*Pair, error) {
 		in func(score.Interval) [2]float64
 	}{
 		{&p.F1, score.Strict, func(r score.Ratios) float64 { return r.F1 }, func(i score.Interval) [2]float64 { return i.F1 }},
-		{&p.Masked, score.MaskedEntities, func(r score.Ratios) float64 { return r.Recall }, func(i score.Interval) [2]float64 { return i.Recall }},
+		{&p.Masked, score.MaskedEntities, func(r score.Ratios) float64 { return r.Recall },
+			func(i score.Interval) [2]float64 { return i.Recall }},
 	} {
 		test, err := a.scorer.Compare(b.scorer, x.m, 0, uint64(s.Seed))
 		if err != nil {
@@ -275,8 +277,10 @@ func (p *Part) writePoints(out io.Writer) {
 		if beta != "" {
 			beta = fmt.Sprintf("%.4f", x.Strict.FBeta)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%.0f\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t\n", exit.Printable(x.Kind), exit.Printable(x.where()), x.Learned,
-			x.Strict.Precision, x.Strict.Recall, x.Strict.F1, x.Strict.F1Ends[0], x.Strict.F1Ends[1], beta, x.Mean, x.SD, x.Masked.Recall, x.Masked.Ends[0], x.Masked.Ends[1], more)
+		fmt.Fprintf(out, "%s\t%s\t%.0f\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t\n", exit.Printable(x.Kind),
+			exit.Printable(x.where()), x.Learned,
+			x.Strict.Precision, x.Strict.Recall, x.Strict.F1, x.Strict.F1Ends[0], x.Strict.F1Ends[1], beta, x.Mean, x.SD, x.Masked.Recall,
+			x.Masked.Ends[0], x.Masked.Ends[1], more)
 	}
 }
 
@@ -287,8 +291,10 @@ func (p *Part) writePairs(out io.Writer) {
 		if at != "" {
 			at += ": "
 		}
-		fmt.Fprintf(out, "%s%s - %s: strict F1 %+.4f [%+.4f, %+.4f], by chance %.4f, of all %d pairs %.4f; masking recall %+.4f [%+.4f, %+.4f], by chance %.4f, %.4f\n",
-			exit.Printable(at), exit.Printable(x.A), exit.Printable(x.B), x.F1.Difference, x.F1.Ends[0], x.F1.Ends[1], x.F1.Alpha, len(p.Pairs), x.F1.Holm,
+		fmt.Fprintf(out,
+			"%s%s - %s: strict F1 %+.4f [%+.4f, %+.4f], by chance %.4f, of all %d pairs %.4f; masking recall %+.4f [%+.4f, %+.4f], by chance %.4f, %.4f\n",
+			exit.Printable(at), exit.Printable(x.A), exit.Printable(x.B), x.F1.Difference, x.F1.Ends[0], x.F1.Ends[1], x.F1.Alpha, len(p.Pairs),
+			x.F1.Holm,
 			x.Masked.Difference, x.Masked.Ends[0], x.Masked.Ends[1], x.Masked.Alpha, x.Masked.Holm)
 	}
 }

@@ -141,7 +141,8 @@ func (r *ranking) add(c pipeline.Category, tag pipeline.Tag, attributes []featur
 func (r *ranking) end() {
 	for _, c := range slices.Sorted(maps.Keys(r.sums)) {
 		for _, name := range slices.Sorted(maps.Keys(r.sums[c])) {
-			r.outcome.Ranking = append(r.outcome.Ranking, Ranked{Category: c.String(), Feature: name, Adds: r.sums[c][name] / float64(r.tokens[c]), Tokens: r.tokens[c]})
+			r.outcome.Ranking = append(r.outcome.Ranking, Ranked{Category: c.String(), Feature: name, Adds: r.sums[c][name] / float64(r.tokens[c]),
+				Tokens: r.tokens[c]})
 		}
 	}
 }

@@ -177,7 +177,8 @@ func readParts(dir string) (*Study, error) {
 	s := new(Study)
 	_, err := turns.Decode(path, Schema, s)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.With(exit.Integrity, fmt.Errorf("%s is damaged: %w", path, err), "move it away or name another folder; trials are kept beside it, so the studies that it held are soon made again by their commands")
+		return nil, exit.With(exit.Integrity, fmt.Errorf("%s is damaged: %w", path, err),
+			"move it away or name another folder; trials are kept beside it, so the studies that it held are soon made again by their commands")
 	}
 	if s.Schema = Schema; s.Parts == nil {
 		s.Parts = map[string]*Part{}
@@ -209,6 +210,7 @@ func (s *study) print(p *Part) error {
 	}
 	p.writePairs(&b)
 	p.writeRanking(&b)
-	_, err := s.Printf("%d notes, %d groups by %s, %d trials\n%s%s\n", p.Notes, p.Groups, p.By, p.Trials, []byte(b.String()), filepath.Join(s.dir, resultName))
+	_, err := s.Printf("%d notes, %d groups by %s, %d trials\n%s%s\n", p.Notes, p.Groups, p.By, p.Trials, []byte(b.String()),
+		filepath.Join(s.dir, resultName))
 	return err
 }

@@ -184,7 +184,8 @@ func (s *study) model(ctx context.Context, t *trial) (*flow.Model, error) {
 
 // training is that of an arm, which has no notes yet. It tells nobody how far it is.
 func (s *study) training(a *arm, without []string) (*train.Training, error) {
-	silent := &console.Console{Out: io.Discard, Errs: io.Discard, Env: s.Env, Version: s.Version, Quiet: true, Log: slog.New(slog.DiscardHandler)}
+	silent := &console.Console{Out: io.Discard, Errs: io.Discard, Env: s.Env, Version: s.Version, Quiet: true,
+		Log: slog.New(slog.DiscardHandler)}
 	w := train.New(silent, a.cfg, &train.Options{Kind: a.kind, Labels: s.labels, Out: "study.velum", Lookups: train.Lookups{Without: without}})
 	return w, w.Prepare()
 }

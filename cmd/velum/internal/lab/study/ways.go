@@ -45,7 +45,8 @@ func (s *study) folds(notes []int) (int, error) {
 		k = groups
 	}
 	if k < 2 || groups < k {
-		return 0, exit.Misconfiguredf("give more, fewer folds (--k), notes to score on (--dev), or another --by", "%d groups of notes (--by %s) make no %d folds", groups, s.By, max(k, 2))
+		return 0, exit.Misconfiguredf("give more, fewer folds (--k), notes to score on (--dev), or another --by",
+			"%d groups of notes (--by %s) make no %d folds", groups, s.By, max(k, 2))
 	}
 	return k, nil
 }
@@ -225,7 +226,8 @@ func (s *study) ablatePart(ctx context.Context, splits []split) (*Part, error) {
 func (s *study) features(a *arm) ([]string, error) {
 	groups, err := train.Groups(a.cfg, &train.Options{Kind: a.kind, Labels: s.labels})
 	if err == nil && len(groups) < 2 || !a.learns {
-		err = exit.Misconfiguredf("name a kind with features, as crf, or give bilstm a template with some", "--kinds: %s has no features that could be left out", a.name)
+		err = exit.Misconfiguredf("name a kind with features, as crf, or give bilstm a template with some",
+			"--kinds: %s has no features that could be left out", a.name)
 	}
 	return groups, err
 }
@@ -379,7 +381,8 @@ func (s *study) mixPart(ctx context.Context, _ []split) (*Part, error) {
 				continue
 			}
 			for i, share := range shares {
-				cells = append(cells, cell{a, number(share) + " %", on, rows[k*len(shares)+i], func(n int, _ float32) bool { return int(s.corpus.notes[n].set) == set }})
+				cells = append(cells, cell{a, number(share) + " %", on, rows[k*len(shares)+i],
+					func(n int, _ float32) bool { return int(s.corpus.notes[n].set) == set }})
 			}
 		}
 	}

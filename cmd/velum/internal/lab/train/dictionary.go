@@ -42,7 +42,8 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 	case len(d.Gazetteers) == 0:
 		return exit.Misconfiguredf("see `velum teach train --help`", "--gazetteer is needed")
 	case method == dictionary.Divergence && len(d.Notes) == 0:
-		return exit.Misconfiguredf("name notes with --archive; labels are not needed", "--archive is needed: divergence compares with how often notes hold a word")
+		return exit.Misconfiguredf("name notes with --archive; labels are not needed",
+			"--archive is needed: divergence compares with how often notes hold a word")
 	case len(o.Train)+len(o.Dev) > 0:
 		return exit.Misconfiguredf("score it with velum prove evaluate --model", "--train, --dev: a dictionary is not trained on labelled notes")
 	}
@@ -66,7 +67,8 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 		classes |= c
 	}
 	if c, err := pipeline.ParseCategory(d.Category); err != nil || c == pipeline.None {
-		return nil, exit.Misconfiguredf("categories: "+strings.Join(option.LabelNames("primary-care"), ", "), "--category: unknown category %q", d.Category)
+		return nil, exit.Misconfiguredf("categories: "+strings.Join(option.LabelNames("primary-care"), ", "), "--category: unknown category %q",
+			d.Category)
 	}
 	names, prints, err := files.OpenTables(d.Gazetteers)
 	if err != nil {
@@ -87,7 +89,8 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	}
 	positive, positives := dictionarytrain.Words(classes, names...)
 	if len(positive) == 0 {
-		return nil, exit.Misconfiguredf("look at `velum teach gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
+		return nil, exit.Misconfiguredf("look at `velum teach gazetteer show FILE`", "--gazetteer: no entries of the classes %s",
+			strings.Join(d.Classes, ", "))
 	}
 	negative, negatives := dictionarytrain.Words(^gazetteer.Class(0), others...)
 	seen := t.counter
@@ -95,7 +98,8 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 		seen = nil
 	}
 	return dictionary.New(dictionary.Header{
-		Name: t.options.modelName(), Categories: []string{d.Category}, Params: dictionary.Defaults(method), Archive: t.counter.Tokens(), Gazetteers: prints,
+		Name: t.options.modelName(), Categories: []string{d.Category}, Params: dictionary.Defaults(method), Archive: t.counter.Tokens(),
+		Gazetteers: prints,
 	}, dictionarytrain.Frequencies(positive, positives, negative, negatives, seen))
 }
 
@@ -134,5 +138,6 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 		return err
 	}
 	h := m.Details()
-	return writeModel(t.Console, t.options.Out, data, map[string]any{"message_type": "train", "header": h}, ", %s model of %d words, %d words counted in the archive\n", h.Params.Method, h.Words, h.Archive)
+	return writeModel(t.Console, t.options.Out, data, map[string]any{"message_type": "train", "header": h},
+		", %s model of %d words, %d words counted in the archive\n", h.Params.Method, h.Words, h.Archive)
 }

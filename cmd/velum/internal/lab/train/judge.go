@@ -56,7 +56,8 @@ func (t *Training) lend(m *flow.Model) error {
 		return err
 	}
 	if from.Labels != m.Labels {
-		return exit.Misconfiguredf("name a model of the same labels", "--scores: %s has the labels of %s, this model those of %s", t.Options.Scores, from.Labels, m.Labels)
+		return exit.Misconfiguredf("name a model of the same labels", "--scores: %s has the labels of %s, this model those of %s",
+			t.Options.Scores, from.Labels, m.Labels)
 	}
 	h, of := m.Header(), from.Header()
 	h.Scores, h.RecallDial, h.Measured = of.Scores, of.RecallDial, of.Measured

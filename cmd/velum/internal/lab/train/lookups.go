@@ -45,7 +45,8 @@ func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...feat
 		}
 	}
 	if missing := t.Missing(*r); len(missing) > 0 {
-		return exit.Misconfiguredf("give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
+		return exit.Misconfiguredf("give what they look up, or take them out of the template", "template: nothing to look up for %s",
+			strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -42,5 +42,6 @@ func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Opt
 		calibrated = fmt.Sprintf("  calibrated on %d notes of %d sources that it had not seen, %d of which kept something; spread between sources %.2f\n",
 			r.Notes, r.Sources, r.Leaks, r.Spread)
 	}
-	return writeModel(c, o.Out, data, map[string]any{"scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk}, "\n%s", []byte(calibrated+scoresOf(h)))
+	return writeModel(c, o.Out, data, map[string]any{"scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk},
+		"\n%s", []byte(calibrated+scoresOf(h)))
 }

@@ -73,7 +73,8 @@ func (t *Training) count(ctx context.Context, asked *flow.Model, path string, by
 		return err
 	}
 	gold := flow.Labelled{Paths: []string{path}, Config: t.cfg}
-	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, heard: asked.Header().Heard(), all: map[string]*calibrate.Source{}}
+	s := sourceSink{scorer: score.New(score.Options{Draws: -1, Map: into}), by: by, file: path, heard: asked.Header().Heard(),
+		all: map[string]*calibrate.Source{}}
 	err = gold.Tag(ctx, flow.With(t.cfg, asked), &s)
 	for name, counts := range s.all {
 		if n, _ := counts.All(); n < fewOfSource {

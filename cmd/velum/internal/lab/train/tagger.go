@@ -267,7 +267,8 @@ func (t *Training) initial() (*flow.Model, error) {
 }
 
 func (t *Training) about() tagger.Header {
-	return tagger.Header{Name: t.Options.modelName(), Languages: t.Taught.Heard(), Fingerprints: map[string]string{tagger.PatternsPrint: patterns.Version}}
+	return tagger.Header{Name: t.Options.modelName(), Languages: t.Taught.Heard(),
+		Fingerprints: map[string]string{tagger.PatternsPrint: patterns.Version}}
 }
 
 // save writes the model beside its place and renames it.

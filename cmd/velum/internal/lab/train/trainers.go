@@ -30,7 +30,8 @@ import (
 // Trainers maps each kind of tagger to the function that makes its trainer. The functions that open models are in
 // flow.Kinds, so that `velum run` links no trainer.
 var Trainers = map[string]func(*Materials) (tagger.Trainer, error){
-	crf.Kind: newCRFTrainer, crf.SVM: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
+	crf.Kind: newCRFTrainer, crf.SVM: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer,
+	inverse.Kind: newInverseTrainer,
 }
 
 // Materials holds the inputs of every kind of trainer. Options of a single kind are read from Config.
@@ -50,7 +51,8 @@ const prunedBelow = 0.005
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
 	if biased := func(g features.Group) bool { return g.Name == "bias" }; c.Bias > 0 && !slices.ContainsFunc(m.Template.Groups, biased) {
-		return nil, exit.Misconfigured(errors.New("train.bias: the template has no group bias, of whose weights it is taken"), "write a line `bias` into the template")
+		return nil, exit.Misconfigured(errors.New("train.bias: the template has no group bias, of whose weights it is taken"),
+			"write a line `bias` into the template")
 	}
 	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
 		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Prune: prunedBelow, Bias: float32(c.Bias),

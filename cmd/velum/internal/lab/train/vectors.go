@@ -168,11 +168,12 @@ func (e *embedding) cluster(ctx context.Context, x *embedtrain.Vectors) (map[int
 			continue
 		}
 		progress := e.NewProgress("cluster", "iterations", 0)
-		of, err := x.KMeans(embedtrain.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed, Progress: func(moved int) error {
-			progress.Add(1)
-			progress.Say("%d clusters, %d words moved", k, moved)
-			return context.Cause(ctx)
-		}})
+		of, err := x.KMeans(embedtrain.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed,
+			Progress: func(moved int) error {
+				progress.Add(1)
+				progress.Say("%d clusters, %d words moved", k, moved)
+				return context.Cause(ctx)
+			}})
 		progress.End()
 		if err != nil {
 			return nil, err
@@ -273,6 +274,7 @@ func (e *embedding) save(c embedtrain.Contents) error {
 	}
 	defer f.Close()
 	return e.Tell(map[string]any{
-		"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(), "clusters": look.SizesOf(f),
+		"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
+		"clusters": look.SizesOf(f),
 	}, `{{.file}}: {{times 1e-6 .bytes | figure "%.1f"}} MB, `+look.VectorsText)
 }

@@ -21,10 +21,12 @@ type Report struct {
 	BestTurn   int      `json:"best_turn"`
 	Best       Scores   `json:"best"`
 	Promoted   int      `json:"promoted_turn"`
-	Measured   bool     `json:"measured"`        // there were notes to score on
-	From       int      `json:"from_turn"`       // first turn whose scores are on the same notes as those of the last; Supervised is its, or that of the model before
-	Folds      int      `json:"folds,omitempty"` // that labelled notes and answers were dealt out to, to judge on them; 0: there were validation notes
-	Turns      []*Turn  `json:"turns,omitempty"`
+	Measured   bool     `json:"measured"` // there were notes to score on
+	// first turn whose scores are on the same notes as those of the last; Supervised is its, or that of the model before
+	From int `json:"from_turn"`
+	// that labelled notes and answers were dealt out to, to judge on them; 0: there were validation notes
+	Folds int     `json:"folds,omitempty"`
+	Turns []*Turn `json:"turns,omitempty"`
 
 	language page.Language
 }

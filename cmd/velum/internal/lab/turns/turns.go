@@ -149,7 +149,8 @@ func ScoresOf(r *score.Report) Scores {
 		s.MaskedEnds = &[2]float64{report.Rounded(ends[0]), report.Rounded(ends[1])}
 	}
 	for _, c := range r.Categories {
-		s.Categories = append(s.Categories, CategoryScore{c.Category, c.Gold, Ratio{report.Rounded(c.Precision), report.Rounded(c.Recall), report.Rounded(c.F1)}, report.Rounded(c.MaskedRecall)})
+		s.Categories = append(s.Categories, CategoryScore{c.Category, c.Gold,
+			Ratio{report.Rounded(c.Precision), report.Rounded(c.Recall), report.Rounded(c.F1)}, report.Rounded(c.MaskedRecall)})
 	}
 	return s
 }
