@@ -150,6 +150,7 @@ var ruleTests = []struct {
 	{"date-borders", "primary-care", "[DATE:martes 3 de mayo], [DATE:12/03/2014], [DATE:3-mayo-2014]", "[DATE:martes 3 de mayo], [DATE:12/03/2014], [DATE:3-mayo-2014]"},
 	{"initials", "primary-care", "ho diu J. M. P., avisada MJ; (A.B.)", "ho diu [PERSON:J. M. P.], avisada MJ; ([PERSON:A.B.])"},
 	{"initials", "primary-care", "T.A. 120, M.M.I.I. sin edemas, A.B.C.D.E. y A.Bien, plan A. B\nÉ.Ñ. Puig", "T.A. 120, M.M.I.I. sin edemas, A.B.C.D.E. y A.Bien, plan A. B\n[PERSON:É.Ñ.] Puig"},
+	{"initials", "primary-care", "B.P. 120/80, D.O.B. on file, seen by A. B. and P.M.", "B.P. 120/80, D.O.B. on file, seen by [PERSON:A. B.] and [PERSON:P.M.]"},
 	{"initials-beside", "primary-care", "M. [PERSON:Puig] y J.M.[PERSON:Soler], [PERSON:Anna] P. ve a [PERSON:Pere] T.", "[PERSON:M. Puig] y [PERSON:J.M.Soler], [PERSON:Anna P.] ve a [PERSON:Pere T.]"},
 	{"initials-beside", "primary-care", "vitamina D.\n[PERSON:Ana] y [PERSON:Pere] [PERSON:M.] [PERSON:Puig] A.Bien, [LOCATION:Reus] P.", "vitamina D.\n[PERSON:Ana] y [PERSON:Pere] [PERSON:M.] [PERSON:Puig] A.Bien, [LOCATION:Reus] P."},
 	{"house-number", "primary-care", "vive en [LOCATION:Carrer Major] 12, [LOCATION:c/ Balears], 3 y [LOCATION:Pl. Nova] 7. Bien", "vive en [LOCATION:Carrer Major 12], [LOCATION:c/ Balears, 3] y [LOCATION:Pl. Nova 7]. Bien"},

@@ -615,3 +615,22 @@ func TestPair(t *testing.T) {
 		}
 	}
 }
+
+// TestIMEI: fifteen digits that Luhn's check fits are a telephone's where they stand together, as 2-6-6-1, or over one line end.
+// Fifteen digits in other groups pass the check once in ten.
+func TestIMEI(t *testing.T) {
+	for text, want := range map[string]pipeline.Reason{
+		"352099001761481":    pipeline.StrictFinding,
+		"352099001761482":    pipeline.Sound,
+		"35 209900 176148 1": pipeline.StrictFinding,
+		"3520990\n01761481":  pipeline.StrictFinding,
+		"35 209900 1761481":  pipeline.Sound,
+		"35 20990017 6148 1": pipeline.Sound,
+		"352099 001761481":   pipeline.Sound,
+		"3520990 01761481":   pipeline.Sound,
+	} {
+		if got := verify(t, Options{}, batchOf(t, text, text)); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

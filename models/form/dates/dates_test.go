@@ -290,3 +290,35 @@ func BenchmarkShift(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4, "ns/date")
 }
+
+// TestSharing shifts lists and ranges by thirty days, worked out on a calendar: a date takes the month or year that it lacks from the
+// next one, and from no other. Numbers that are no dates are none at any place of a list.
+func TestSharing(t *testing.T) {
+	for text, want := range map[string]string{
+		"2007 al 13-mar-2013":             "2007 al 12-abr-2013",
+		"14 al 27 de abril de 2014":       "14 al 27 de mayo de 2014",
+		"30 y 31 de mayo":                 "29 y 30 de junio",
+		"31 de mayo y 1 de junio de 2014": "30 de junio y 1 de julio de 2014",
+		"diciembre-enero 2014":            "enero-febrero 2014",
+		"octubre y noviembre de 2013":     "noviembre y diciembre de 2013",
+		"2002 y enero":                    "2002 y febrero",
+		"1990-95":                         "1990-95",
+		"1.020":                           "none",
+		"400":                             "none",
+		"1,09-2,53":                       "none",
+		"15.1/46":                         "none",
+		"22-4-10, 33":                     "none",
+		"28.03.014":                       "none",
+	} {
+		p, got := dates.Parser{}, "none"
+		if p.Parse([]byte(text), pipeline.Spanish) {
+			out, ok := p.AppendShifted(nil, dates.Context{}, 30)
+			if got = string(out); !ok {
+				got = "not to be written"
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -149,3 +149,17 @@ func TestRecords(t *testing.T) {
 		t.Errorf("a row with nothing: %v", err)
 	}
 }
+
+// TestParticles: the particles in the name of somebody who works there tell nothing by themselves.
+func TestParticles(t *testing.T) {
+	table := tableOf(t, []Value{{RoleField, "staff"}, {Given, "Rosa"}, {Surname, "de la Fuente"}})
+	for text, want := range map[string]string{
+		"sale de la consulta, Rosa de la Fuente": "sale de la consulta, «Rosa de la Fuente»",
+		"Rosa de la planta, de la Rosa":          "Rosa de la planta, de la Rosa",
+		"la Dra. Fuente; la fuente de la plaza":  "la Dra. «Fuente»; la fuente de la plaza",
+	} {
+		if got := found(t, table, "", text); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
