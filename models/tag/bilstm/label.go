@@ -341,6 +341,7 @@ func (l *Labeller) multiply() {
 	if n == 0 {
 		return
 	}
+	x.spelling.write(x.vectors[x.words.Cols:], x.input)
 	x.product = kernels.Grow(x.product, n*width)
 	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
 	for i, at := range x.fresh {

@@ -73,12 +73,13 @@ func widened(p *Parameter, width int) []float32 {
 	return all
 }
 
-// form computes the vector of a form: word, characters, features.
+// form computes the vector of a form: word and features, between which multiply writes what the characters say.
 func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) {
 	to = to[x.words.write(to, x.numbers.Word(form)):]
 	if x.spelling.table != nil {
 		x.spelling.chars = m.numbers.AppendChars(x.spelling.chars[:0], key)
-		to = to[x.spelling.write(to):]
+		x.spelling.add(to)
+		to = to[m.arch.CharWidth():]
 	}
 	if x.features == nil {
 		return
@@ -94,13 +95,14 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 	}
 }
 
-// spelling computes the character vector of a form: by filters with the maximum over positions (Ma and Hovy 2016), or
-// by a recurrent layer, from the last output of each direction.
+// spelling computes the character vectors of forms: by filters with the maximum over positions (Ma and Hovy 2016), all
+// forms in one product, or by a recurrent layer, from the last output of each direction.
 type spelling struct {
 	char   int       // numbers a character has
 	table  []float32 // [characters][char]; nil: the network does not look at characters
 	chars  []int32   // of the form
-	x      []float32 // [places][char], or of the characters around each place
+	x      []float32 // [places][char], or of the characters around each place of the forms that wait
+	ends   []int     // of the places of these forms
 	result []float32 // [places][filters], or what the gates are given
 
 	filters, bias []float32
@@ -112,28 +114,38 @@ type spelling struct {
 	incoming projected
 }
 
-// write writes the vector of chars to to and returns its length.
-func (s *spelling) write(to []float32) int {
+// add takes a form up: it lays out what the filters see at each of its places. The recurrent layer writes its vector.
+func (s *spelling) add(to []float32) {
 	if s.reader.units > 0 {
-		return s.read(to)
+		s.read(to)
+		return
 	}
-	places, span, width := len(s.chars), FilterWidth*s.char, len(s.bias)
-	s.x, s.result, s.best = kernels.Grow(s.x, places*span), kernels.Grow(s.result, places*width), kernels.Grow(s.best, width)
-	for i := range places {
+	for i := range s.chars {
 		for j := range FilterWidth {
-			copy(s.x[i*span+j*s.char:][:s.char], s.table[int(Around(s.chars, i+j-1))*s.char:])
+			s.x = append(s.x, s.table[int(Around(s.chars, i+j-1))*s.char:][:s.char]...)
 		}
 	}
-	kernels.GemmFrom(s.result, width, s.bias, s.x, span, s.filters, width, places, span, width)
-	clear(to[:width])
-	for i := range places {
-		kernels.Largest(to[:width], s.best, s.result[i*width:][:width], 0)
-	}
-	return width
+	s.ends = append(s.ends, len(s.x)/(FilterWidth*s.char))
 }
 
-// read is write by the recurrent layer.
-func (s *spelling) read(to []float32) int {
+// write writes the vectors of the forms taken up by add to rows that are stride numbers apart: of each filter the
+// largest result over the places of a form, at least 0.
+func (s *spelling) write(to []float32, stride int) {
+	place, span, width := 0, FilterWidth*s.char, len(s.bias)
+	s.result, s.best = kernels.Grow(s.result, len(s.x)/span*width), kernels.Grow(s.best, width)
+	kernels.GemmFrom(s.result, width, s.bias, s.x, span, s.filters, width, len(s.x)/span, span, width)
+	for k, end := range s.ends {
+		most := to[k*stride:][:width]
+		clear(most)
+		for ; place < end; place++ {
+			kernels.Largest(most, s.best, s.result[place*width:][:width], 0)
+		}
+	}
+	s.x, s.ends = s.x[:0], s.ends[:0]
+}
+
+// read writes the vector of a form by the recurrent layer.
+func (s *spelling) read(to []float32) {
 	r, places := &s.reader, len(s.chars)
 	s.x, s.result = kernels.Grow(s.x, places*s.char), kernels.Grow(s.result, places*2*r.width())
 	for i, c := range s.chars {
@@ -146,5 +158,4 @@ func (s *spelling) read(to []float32) int {
 	h := r.run(&s.packed, &s.incoming)
 	copy(to, h[(places-1)*2*r.units:][:r.units])
 	copy(to[r.units:], h[r.units:2*r.units])
-	return 2 * r.units
 }

@@ -146,7 +146,9 @@ func (x *tile) gates(dst []float32, direction, width, t, n int) {
 		own := x.places.own[x.places.ends[token]:x.places.ends[token+1]]
 		x.sum(dst[k*width:], x.base[k*width:], from, width, token, x.cache.forms[x.forms[token]].scale, own)
 		if next := token + 1 - 2*int32(direction); next >= p.first && next < p.first+p.length {
-			kernels.Prefetch(x.cache.row(x.forms[next])[from:][:width]) // for the step behind: a cache of 64 MiB is far away
+			at := x.forms[next] // for the step behind: a cache of 64 MiB is far away
+			kernels.Prefetch(x.cache.forms[at:][:1])
+			kernels.Prefetch(x.cache.row(at)[from:][:width])
 		}
 	}
 }
