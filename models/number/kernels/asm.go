@@ -91,9 +91,6 @@ func gemm6x16AVX2(c, a, b *float32, k, lda, ldb, ldc int, from *float32, stride 
 func gemm4x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 
 //go:noescape
-func gemm2x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
 func gemm1x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 
 //go:noescape
@@ -101,9 +98,6 @@ func gemm6x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 
 //go:noescape
 func gemm4x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm2x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 
 //go:noescape
 func gemm1x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)

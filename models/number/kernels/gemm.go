@@ -54,18 +54,14 @@ func gemmRows16(c []float32, ldc int, start, a []float32, lda int, b []float32, 
 }
 
 // gemmRest16 is gemmRows16 for up to five rows; strides are in bytes. There are
-// kernels for four, two and one.
+// kernels for four and for one.
 func gemmRest16(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m, k int) {
 	at := 0
 	if m >= 4 {
 		gemm4x16AVX2(&c[0], &a[0], &b[0], k, lda, ldb, ldc)
 		at += 4
 	}
-	if m-at >= 2 {
-		gemm2x16AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
-		at += 2
-	}
-	if m > at {
+	for ; at < m; at++ {
 		gemm1x16AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
 	}
 }
@@ -80,11 +76,7 @@ func gemmRows8(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m, 
 		gemm4x8AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
 		at += 4
 	}
-	if m-at >= 2 {
-		gemm2x8AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
-		at += 2
-	}
-	if m > at {
+	for ; at < m; at++ {
 		gemm1x8AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
 	}
 }

@@ -127,29 +127,6 @@ gemm4x16loop:
 	VZEROUPPER
 	RET
 
-// func gemm2x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-TEXT ·gemm2x16AVX2(SB), NOSPLIT, $0-56
-	GEMMSTART
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-gemm2x16loop:
-	VMOVUPS (DX), Y14
-	VMOVUPS 32(DX), Y15
-	ROW16((SI), Y0, Y1)
-	ROW16((SI)(R8*1), Y2, Y3)
-	ADDQ R9, DX
-	ADDQ $4, SI
-	DECQ CX
-	JNZ  gemm2x16loop
-	PUT((DI), Y0)
-	PUT(32(DI), Y1)
-	PUT((DI)(R10*1), Y2)
-	PUT(32(DI)(R10*1), Y3)
-	VZEROUPPER
-	RET
-
 // func gemm1x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 TEXT ·gemm1x16AVX2(SB), NOSPLIT, $0-56
 	GEMMSTART
@@ -221,24 +198,6 @@ gemm4x8loop:
 	PUT((DI)(R10*1), Y1)
 	PUT((DI)(R10*2), Y2)
 	PUT((R12), Y3)
-	VZEROUPPER
-	RET
-
-// func gemm2x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-TEXT ·gemm2x8AVX2(SB), NOSPLIT, $0-56
-	GEMMSTART
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-gemm2x8loop:
-	VMOVUPS (DX), Y14
-	ROW8((SI), Y0)
-	ROW8((SI)(R8*1), Y1)
-	ADDQ R9, DX
-	ADDQ $4, SI
-	DECQ CX
-	JNZ  gemm2x8loop
-	PUT((DI), Y0)
-	PUT((DI)(R10*1), Y1)
 	VZEROUPPER
 	RET
 
