@@ -77,6 +77,9 @@ func (s *share) add(of uint64, people, values []uint64) {
 
 // sort puts the hashes in order, each once, and leaves the lowest.
 func (x *group) sort(most int) {
+	if x.sorted == len(x.people) && x.sorted <= most {
+		return
+	}
 	slices.Sort(x.people)
 	x.people = slices.Compact(x.people)
 	x.people = x.people[:min(len(x.people), most)]

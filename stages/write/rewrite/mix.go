@@ -31,8 +31,8 @@ const mixedPart = "mixed"
 // mostMerged is how many parts are merged at once; of more, the merged ones are merged.
 const mostMerged = 64
 
-// mostWorkers are as many as merge side by side: each holds that much.
-const mostWorkers = 8
+// mostWorkers are as many as merge side by side: each holds some 100 MB, more where notes are long.
+const mostWorkers = 6
 
 // mixedRows is how many rows a public part has at the most, give or take chance. Tests lower it.
 var mixedRows = int64(1 << 18)
@@ -98,12 +98,16 @@ type mixing struct {
 func (m *mixing) mix(ctx context.Context, from []commit.Staged, workers int) (err error) {
 	var passed []*commit.Part
 	for done := false; err == nil && !done; {
-		some, level, parts := slices.Collect(slices.Chunk(from, mostMerged)), len(from), 1<<(63-m.shift)
+		level, parts, over := len(from), 1<<(63-m.shift), len(from)-mostMerged
+		now := level
+		if done = over <= 0; !done { // as few as leave so many
+			now = min(level, over+over/(mostMerged-1)+1)
+		}
+		some := slices.Collect(slices.Chunk(from[:now], mostMerged))
 		tasks := len(some)
-		if done = tasks == 1; done {
+		if from = from[now:]; done {
 			tasks = min(parts, workers)
 		}
-		from = nil
 		err = pipeline.Each(ctx, tasks, workers, func() func(int) (*commit.Part, error) {
 			return func(k int) (*commit.Part, error) {
 				one := *m

@@ -303,7 +303,8 @@ func TestMixChanged(t *testing.T) {
 	}
 }
 
-// BenchmarkMix is the last step of VELUM_UNITS units of VELUM_ROWS rows (10 of 100,000 without them): processor time and the most memory.
+// BenchmarkMix is the last step of VELUM_UNITS units of VELUM_ROWS rows by VELUM_WORKERS workers (10, 100,000 and 2 without them):
+// processor time and the most memory.
 func BenchmarkMix(b *testing.B) {
 	size := func(name string, otherwise int64) int64 {
 		if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
@@ -312,6 +313,7 @@ func BenchmarkMix(b *testing.B) {
 		return otherwise
 	}
 	units, rows := size("VELUM_UNITS", 10), size("VELUM_ROWS", 100_000)
+	mixWorkers = int(size("VELUM_WORKERS", 2))
 	files, order := map[string]int64{}, []string(nil)
 	for k := range units {
 		order = append(order, fmt.Sprint("file ", k))

@@ -269,15 +269,15 @@ func (a *anonymizer) choose(ctx context.Context, cohort int) (*anonymity.Plan, e
 	if cohort < len(a.before.Cohorts) {
 		return anonymity.Resume(a.columns, k, a.before.Cohorts[cohort]), nil
 	}
-	c, any, units := anonymity.NewCounter(a.columns), false, a.of(cohort)
+	c, there, units := anonymity.NewCounter(a.columns), false, a.of(cohort)
 	err := pipeline.Each(ctx, len(units), a.workers, func() func(int) (notes, error) {
 		return func(i int) (notes, error) { return a.notes(units[i]) }
 	}, func(_ int, of notes) error {
 		c.Add(of.Rows)
-		any = any || len(of.people) > 0
+		there = there || len(of.people) > 0
 		return nil
 	})
-	if err != nil || !any {
+	if err != nil || !there {
 		return nil, err
 	}
 	return c.Decide(k, a.config.Anonymity.Suppress), nil
