@@ -102,14 +102,14 @@ func TestEvidenceTampering(t *testing.T) {
 // under which the page answers, or says that nobody has.
 var officersQuestions = []struct{ question, label string }{
 	{"What is it for?", "Purpose"}, {"Who gets it?", "Recipients"}, {"Who answers for it?", "Controller"}, {"By which law?", "Legal basis"},
-	{"What could the recipient tell by?", "What each recipient could tell by, and why they would"}, {"What have they signed?", "What the recipients have signed"},
+	{"What could the recipient tell by?", "How a recipient could re-identify a person, and why"}, {"What have they signed?", "What the recipients have signed"},
 	{"Which key?", "Id of the key"}, {"Who holds it?", "Who holds the key"}, {"How many notes went in?", "Notes read"}, {"What of it could not be read?", "Could not be read"},
-	{"Which model?", "Model"}, {"How good is it on notes that it had not seen?", "Measured on notes that it had not seen"}, {"Which program, and who can build it again?", "Who doubts the binary"},
+	{"Which model?", "Model"}, {"How good is it on notes that it had not seen?", "Measured on notes that it had not seen"}, {"Which program, and who can build it again?", "How to check the binary"},
 	{"What was it told to do?", "Digest of all that shapes the output"}, {"How many notes keep something?", "Notes estimated to contain an identifier still (95 %)"},
-	{"How do you know?", "That is calibrated on"}, {"Has anybody read of it?", "Read by people"}, {"Who, and how long?", "Readers"}, {"What does that prove?", "At most (95 %)"},
+	{"How do you know?", "That is calibrated on"}, {"Has anybody read of it?", "Read by people"}, {"Who, and how long?", "Readers"}, {"What does that prove?", "Upper bound for all notes (95 %)"},
 	{"And for a patient?", "Leak per patient (95 %)"}, {"Of just these bytes?", "What was read"}, {"Who tried to break it?", "Attacks"}, {"Could they have?", "Made on this output, with power"},
 	{"What stands in place of names and dates?", "What replaces the values"}, {"Is anybody alone in the table?", "Smallest group that is left"},
-	{"What else was released?", "Releases of the same archive"}, {"Is somebody in it who objected?", "Their notes in this output"}, {"What was erased?", "Erased since"},
+	{"What else was released?", "Releases of the same archive"}, {"Is somebody in it who objected?", "Notes of people who object in this output"}, {"What was erased?", "Erased since"},
 	{"What went wrong?", "Runs that failed, were refused or killed"}, {"How long is it kept?", "Retention"},
 }
 

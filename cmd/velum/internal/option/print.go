@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
@@ -111,16 +110,6 @@ func (o *option) text() string {
 	switch at := o.at.(type) {
 	case *string:
 		return QuoteYAML(*at)
-	case *int:
-		return strconv.Itoa(*at)
-	case *float64:
-		return strconv.FormatFloat(*at, 'g', -1, 64)
-	case *bool:
-		return strconv.FormatBool(*at)
-	case *size:
-		return at.String()
-	case *time.Duration:
-		return at.String()
 	case *[]string:
 		items := make([]string, len(*at))
 		for i, s := range *at {
@@ -130,9 +119,9 @@ func (o *option) text() string {
 	case *map[string]string:
 		return pairs(*at, QuoteYAML)
 	case *map[string]float64:
-		return pairs(*at, func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) })
+		return pairs(*at, func(f float64) string { return fmt.Sprint(f) })
 	}
-	panic("config: option of unknown kind") // a bug: opt takes no other
+	return fmt.Sprint(reflect.ValueOf(o.at).Elem())
 }
 
 func pairs[V any](m map[string]V, text func(V) string) string {
