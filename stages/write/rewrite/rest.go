@@ -27,18 +27,13 @@ type Remaining func(list []byte, place func(was int32) (now int32, stays bool)) 
 // rows keep their numbers, and every column keeps its type. Counts of the removed rows are subtracted. Words examined
 // for the language are counted per unit only, so these counts are reduced in proportion. Uses of rules and operators
 // stay, since they record what was done. Forms of harmless masked words are dropped, because they may come from a
-// removed note.
+// removed note. A removed note that was chosen and not listed among the candidates is counted still: no part has it.
 func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool,
 	list Remaining) (commit.Counts, error) {
 	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}}
-	for _, summary := range []bool{true, false} { // the parts are read with it
-		for _, p := range of.Parts {
-			if (p.Kind == "summary") != summary {
-				continue
-			}
-			if err := r.part(commit.Staged{PartRecord: p, Open: func() (durable.File, error) { return open(p) }}); err != nil {
-				return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
-			}
+	for _, p := range of.Parts {
+		if err := r.part(commit.Staged{PartRecord: p, Open: func() (durable.File, error) { return open(p) }}); err != nil {
+			return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
 	if err := r.summarize(list); err != nil {
