@@ -2,6 +2,7 @@ package write_test
 
 import (
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -420,5 +421,15 @@ func TestParquetOfManyRows(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(left) != 1 {
 		t.Errorf("files %v, %v", left, err)
+	}
+}
+
+// TestScores: a list of spans has the scores that are probabilities, and none of the others.
+func TestScores(t *testing.T) {
+	for score, want := range map[float32]string{0: `,"score":0`, 0.25: `,"score":0.25`, 1: `,"score":1`, 1.5: "", -0.5: "", float32(math.NaN()): ""} {
+		got, err := write.AppendSpans([]byte("x"), new(offset.Index), []byte("7"), []byte("Ada Bosch"), []pipeline.Span{{End: 3, Category: must("PERSON"), Score: score}}, offset.Bytes)
+		if list := `x[{"start":0,"end":3,"label":"PERSON","source":"` + pipeline.SpanSource(0).String() + `"` + want + "}]"; err != nil || string(got) != list {
+			t.Errorf("%v: %s, want %s, %v", score, got, list, err)
+		}
 	}
 }

@@ -15,12 +15,15 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
 
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/markup"
+	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/write/summary"
 	"github.com/velum-health/velum/stages/write/table"
 )
@@ -281,7 +284,7 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s says of its offsets %q", kind, got)
 		}
 	}
-	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 3 || m.Tally["notes_with_spans"] != 2 {
+	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 3 || m.Tally["notes_with_spans"] != 2 || m.Tally["empty"] != 1 {
 		t.Errorf("counts %+v", m.Counts)
 	}
 	data, err := os.ReadFile(partOf(t, dir, "summary"))
@@ -383,6 +386,116 @@ func TestEmptyParts(t *testing.T) {
 	if len(m.Units[0].Parts) != 3 || partOf(t, dir, "masked") == "" {
 		t.Errorf("parts: %+v", m.Units[0].Parts)
 	}
+	dir, _ = writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "sin datos")}, Options{})
+	for _, kind := range []string{"spans", "original", "rare", "candidates", "quarantine", "quasi"} {
+		if path := partOf(t, dir, kind); path != "" {
+			t.Errorf("a part %s of nothing", kind)
+		}
+	}
+}
+
+// TestPrivateParts has what is written of quasi-identifiers, of facts that single somebody out, and of rows of a mixed unit.
+func TestPrivateParts(t *testing.T) {
+	b := markedBatch(t, 4, "uno", "dos", "!tres", "cuatro")
+	b.Rows, b.Keyed = []int64{4, 5, 6, 7}, []int64{70, 80, 81, 90}
+	day := pipeline.Column{Name: "day", Kind: pipeline.TimestampColumn, Fixed: []uint64{86400e6 + 1, 0, 0, 3*86400e6 - 1}, Valid: []bool{true, false, true, true}}
+	patient := pipeline.Column{Name: "patient", Valid: []bool{true, false, true, true}}
+	b.Lifted = make([]pipeline.Bytes, 1)
+	for i, id := range []string{"7", "", "8", "7"} {
+		patient.Bytes.Append([]byte(id))
+		b.Lifted[0].Append(fmt.Appendf(nil, "%d", 40+i))
+	}
+	b.Extra = append(b.Extra, day, patient)
+	fact := func(from, to int32) []pipeline.Span {
+		return []pipeline.Span{{Start: from, End: to, Category: location, Score: .5}}
+	}
+	for _, found := range [][]pipeline.Span{fact(0, 3), fact(0, 3), fact(0, 1), fact(0, 1)} {
+		b.Rare.Append(found...)
+	}
+	sealAll(b) // under its new rows
+	day.Fixed, day.Valid = nil, nil
+	o := Options{Quasi: []QuasiColumn{{Name: "day", Column: &day, Day: 86400e6}, {Name: "age"}}, Patients: "patient", Mixed: true}
+	dir, _ := writeUnit(t, []*pipeline.Batch{b}, o)
+	hash := func(text string) int64 { return int64(xxh3.Hash(patientid.Key([]byte(text)))) }
+	for kind, want := range map[string][]string{
+		"quasi": {
+			fmt.Sprintf("id4 | 70 | %d | 1970-01-02 | 40", hash("7")), "id5 | 80 | 0 |  | 41", fmt.Sprintf("id7 | 90 | %d | 1970-01-03 | 43", hash("7")),
+		},
+		"notes": {"id4 | 70 | 0.5 | es | 4", "id5 | 80 | 0.5 | es | 5", "id7 | 90 | 0.5 | es | 7"},
+		"rare": {
+			fmt.Sprintf("id4 | 4 | 0 | 3 | 0 | 3 | LOCATION | 0.5 | %d | %d", int64(gazetteer.Hash([]byte("uno"))), hash("7")),
+			fmt.Sprintf("id5 | 5 | 0 | 3 | 0 | 3 | LOCATION | 0.5 | %d | %d", int64(gazetteer.Hash([]byte("dos"))), int64(xxh3.HashSeed([]byte("id5"), 5))),
+			fmt.Sprintf("id7 | 7 | 0 | 1 | 0 | 1 | LOCATION | 0.5 | %d | %d", int64(gazetteer.Hash([]byte("c"))), hash("7")),
+		},
+		"quarantine": {"6 | id6 | surviving_value | 0 | 0 | "},
+	} {
+		path := partOf(t, dir, kind)
+		if got := rowsOf(t, path); !slices.Equal(got, want) || !strings.HasPrefix(path, dir+".private") {
+			t.Errorf("%s in %s:\n%s\nwant\n%s", kind, path, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	for _, kind := range []string{"masked", "spans"} { // of a mixed unit wait for the last step
+		if path := partOf(t, dir, kind); path != "" && !strings.HasPrefix(path, dir+".private") {
+			t.Errorf("%s is public", kind)
+		}
+	}
+	for name, spoil := range map[string]func(*pipeline.Batch){
+		"no day": func(b *pipeline.Batch) { b.Extra = b.Extra[:1] }, "nothing lifted": func(b *pipeline.Batch) { b.Lifted = nil },
+		"too little lifted": func(b *pipeline.Batch) { b.Lifted[0].Reset() },
+	} {
+		some := *b
+		some.Lifted = slices.Clone(b.Lifted)
+		spoil(&some)
+		if _, err := runUnit(t, filepath.Join(t.TempDir(), "out"), []*pipeline.Batch{&some}, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	o.Quasi = append(o.Quasi, QuasiColumn{Name: "row"})
+	if _, err := runUnit(t, filepath.Join(t.TempDir(), "out"), nil, o); err == nil {
+		t.Error("a quasi-identifier with the name of a column of ours: no error")
+	}
+}
+
+// TestQuasi writes a public table over several row groups.
+func TestQuasi(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "quasi.parquet")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := NewQuasi(file, []string{"age", "center"}, 3, "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	id := []byte("id0")
+	for i := range 8 {
+		id[2] = byte('0' + i) // whoever calls may use its bytes again
+		if err := q.Add(id, int64(i), [][]byte{fmt.Append(nil, 40+i), []byte("C1")}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, fmt.Sprintf("id%d | %d | %d | C1 | p", i, i, 40+i))
+	}
+	rows, digest, err := q.Close()
+	if got := rowsOf(t, path); err != nil || rows != 8 || !slices.Equal(got, want) {
+		t.Errorf("%d rows %q, %v", rows, got, err)
+	}
+	again, same, err := table.Verify("", file, sizeOf(t, file))
+	if err != nil || again != rows || same != digest {
+		t.Errorf("read again: %d rows, %s, %v", again, same, err)
+	}
+	if _, err := NewQuasi(io.Discard, []string{"note_id"}, 0, ""); err == nil {
+		t.Error("two columns of one name")
+	}
+}
+
+func sizeOf(t *testing.T, f *os.File) int64 {
+	t.Helper()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }
 
 func TestMissingStage(t *testing.T) {
