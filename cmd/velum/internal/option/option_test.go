@@ -19,6 +19,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/syntax"
 	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/stages/mask"
 )
 
@@ -457,6 +458,49 @@ func TestParseAudited(t *testing.T) {
 		}
 		if problem, _ := auditedShare(text); (problem == "") != ok {
 			t.Errorf("%q: %s", text, problem)
+		}
+	}
+}
+
+// TestAnonymityColumns: k wants 1 to so many columns and categories together, and l or t a sensitive column.
+func TestAnonymityColumns(t *testing.T) {
+	columns := func(n int, of string) map[string]string {
+		all := map[string]string{}
+		for i := range n {
+			all[fmt.Sprint("c", i)] = of
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name string
+		a    Anonymity
+		keep int // of the columns
+		want string
+	}{
+		{"off", Anonymity{T: 1}, 0, ""},
+		{"none", Anonymity{K: 5, T: 1}, 0, "anonymity.k: 0 columns"},
+		{"one", Anonymity{K: 5, T: 1, Columns: columns(1, "number")}, 1, ""},
+		{"a category alone", Anonymity{K: 5, T: 1, Text: map[string]string{"AGE": "number"}}, 0, ""},
+		{"as many as there may be", Anonymity{K: 5, T: 1, Columns: columns(anonymity.MaxColumns, "number")}, anonymity.MaxColumns, ""},
+		{"one more, a category", Anonymity{K: 5, T: 1, Columns: columns(anonymity.MaxColumns, "number"), Text: map[string]string{"AGE": "number"}},
+			anonymity.MaxColumns, fmt.Sprintf("anonymity.k: %d columns", anonymity.MaxColumns+1)},
+		{"not kept", Anonymity{K: 5, T: 1, Columns: columns(1, "number")}, 0, "anonymity.columns: column \"c0\" is not kept"},
+		{"l without k", Anonymity{L: 2, T: 1}, 0, "anonymity.l: "},
+		{"t without a sensitive column", Anonymity{K: 5, T: .5, Columns: columns(1, "number")}, 1, "anonymity.l: "},
+		{"t with one", Anonymity{K: 5, T: .5, Columns: columns(1, "sensitive")}, 1, ""},
+		{"an unknown category", Anonymity{K: 5, T: 1, Text: map[string]string{"AGEE": "number"}}, 0, "anonymity.text: unknown category"},
+	} {
+		k := checker{Config: &Config{Anonymity: c.a}}
+		for i := range c.keep {
+			k.Read.Keep = append(k.Read.Keep, fmt.Sprint("c", i))
+		}
+		k.anonymity()
+		got := ""
+		for _, m := range k.mistakes {
+			got += m.Key + ": " + m.Message + "\n"
+		}
+		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
