@@ -22,16 +22,12 @@ func (s ageFinder) ageInDigits(n *num) {
 // word looks at the word at i, which may begin a written-out age or name a
 // month.
 func (s ageFinder) word(i int) {
-	if s.LetterBefore(i) {
-		return
-	}
 	if _, e := s.wordFrom(i); !e.has(numeral) {
 		return
 	}
 	cueFinder(s).spokenValue(i)
-	if end, v := s.numeral(i); v > 0 && v <= 120 {
-		s.age(i, end, v, true)
-	}
+	end, v := s.numeral(i)
+	s.age(i, end, v, true)
 }
 
 // numeral reads a written-out number at i: "setenta y dos", "seventy-two",
@@ -54,9 +50,7 @@ func (s ageFinder) numeral(i int) (end, v int) {
 		q = s.Spaces(q)
 		next, e := s.wordFrom(q)
 		switch {
-		case q == p:
-			return end, v
-		case e.has(numeral) && (e.number < 10 || v == 100 && e.number < 21):
+		case e.has(numeral) && e.number < 10:
 			return next, v + int(e.number)
 		case !e.has(joins):
 			return end, v
@@ -139,11 +133,8 @@ func (s ageFinder) fraction(p int) int {
 	if b := s.At(p); (b == ',' || b == '.') && s.Digit(p+1) && !s.Digit(p+2) {
 		return p + 2
 	}
-	if s.At(p) == 0xC2 && s.At(p+1) == 0xBD {
-		return p + 2
-	}
 	if end, e := s.wordFrom(s.Spaces(p)); e.has(joins) { // y pico años
-		if end, e := s.wordFrom(s.Spaces(end)); e.has(half) && s.interval(end).roles == years {
+		if end, e := s.wordFrom(s.Spaces(end)); e.has(half) {
 			return end
 		}
 	}
@@ -159,11 +150,9 @@ func (s ageFinder) upTo(p int) (next int, list bool) {
 		return s.Spaces(q + s.Dash(q)), false
 	case s.At(q) == '/':
 		return q + 1, false
-	case q == p:
-		return 0, false
 	}
 	end, e := s.wordFrom(q)
-	if !e.has(joins) || s.Space(end) == 0 {
+	if !e.has(joins) {
 		return 0, false
 	}
 	return s.Spaces(end), !e.has(upTo)
@@ -172,16 +161,16 @@ func (s ageFinder) upTo(p int) (next int, list bool) {
 // interval reads the unit behind a number that ends at p.
 func (s ageFinder) interval(p int) (u interval) {
 	q := s.Spaces(p)
-	if q == p && s.Dash(q) > 0 {
+	if q == p {
 		q += s.Dash(q)
 	}
 	end, e := s.wordFrom(q)
 	u.roles, u.ofOld, u.end = e.roles&(years|months|weeks|days), e.has(ofOld), end
 	b := s.At(q) | 0x20
 	switch {
-	case end == q+1 && q > p && b == 'a' && s.Digit(s.Spaces(end)): // de 10 a 16 h
+	case end == q+1 && q > p && s.Digit(s.Spaces(end)): // de 10 a 16 h
 		return interval{}
-	case end == q+1 && b == 'a' && s.At(end) != '\'' && !s.Digit(end):
+	case end == q+1 && b == 'a' && !s.Digit(end):
 		u.roles, u.tight = years, true
 		if s.At(end) == '/' || s.At(end) == '-' && s.AlnumAt(end+1) {
 			u.roles = 0
@@ -189,9 +178,7 @@ func (s ageFinder) interval(p int) (u interval) {
 		return u
 	case end == q+1 && b == 'y':
 		return s.yearOld(q)
-	case u.roles == 0:
-		return interval{}
-	case end == q+2 && u.roles == years: // yo, yr
+	case end == q+2: // yo, yr
 		u.old = e.has(oldWord)
 		return u
 	case s.Digit(end):
@@ -202,7 +189,7 @@ func (s ageFinder) interval(p int) (u interval) {
 		r++
 	}
 	r = s.Spaces(r)
-	if oldEnd, e := s.wordFrom(r); e.has(oldWord) && r > end {
+	if oldEnd, e := s.wordFrom(r); e.has(oldWord) {
 		u.end, u.old = oldEnd, true
 	}
 	return u
@@ -226,18 +213,15 @@ func (s ageFinder) yearOld(q int) (u interval) {
 
 // more goes over "y 10 meses", "y medio" behind a unit.
 func (s ageFinder) more(u interval) int {
-	if u.tight || u.old {
+	if u.tight {
 		return u.end
 	}
 	p := s.Spaces(u.end)
 	if s.At(p) == ',' {
 		p = s.Spaces(p + 1)
 	}
-	if end, e := s.wordFrom(p); e.has(joins) && s.Space(end) > 0 {
+	if end, e := s.wordFrom(p); e.has(joins) {
 		p = s.Spaces(end)
-	}
-	if p == u.end {
-		return u.end
 	}
 	if end, e := s.wordFrom(p); e.has(half) {
 		return end
@@ -246,7 +230,7 @@ func (s ageFinder) more(u interval) int {
 	if end == 0 {
 		return u.end
 	}
-	if next := s.interval(end); next.roles&(months|weeks|days) != 0 && !next.tight && next.roles != u.roles {
+	if next := s.interval(end); next.roles&(months|weeks|days) != 0 {
 		return next.end
 	}
 	return u.end
@@ -273,9 +257,6 @@ func (s ageFinder) bareAge(start, end, v int) {
 		return
 	}
 	if !s.stops(end) || s.measured(end) && s.At(s.Spaces(end))|0x20 != 'h' || s.At(end) == '-' || s.LetterAt(end) {
-		return
-	}
-	if next, e := s.wordFrom(s.Spaces(end)); next > end && e.has(lasted|joins) && next > s.Spaces(end)+1 && !e.has(filler) {
 		return
 	}
 	s.add(start, end, age, 0.8, false)
@@ -312,7 +293,7 @@ func (s ageFinder) announcesAge(i, end int) bool {
 		return e.has(turns) || e.has(fromAge) && ends
 	case e.has(turns):
 		behind, e := s.wordFrom(s.Spaces(end))
-		return ends || behind > end && e.has(intoDate|filler|lately) || s.At(behind) == 0 || s.endsClause(behind)
+		return ends || e.has(intoDate|filler|lately) || s.endsClause(behind)
 	case e.has(with):
 		_, e = s.near(start)
 		return ends && e.has(person)
@@ -339,15 +320,15 @@ func (s ageFinder) ageScore(start, end, v int, u interval, label, spelled bool) 
 		return 0.95
 	case label:
 		return 0.95
-	case u.roles == years && !u.tight && !lasting && !qualified && s.ownSentence(start, end):
+	case u.roles == years && !u.tight && s.ownSentence(start, end):
 		return 0.75
 	case lasting, before:
 		return 0
-	case !qualified && u.roles&days == 0 && !u.tight && s.grownAt(start):
+	case !qualified && u.roles&days == 0 && s.grownAt(start):
 		return 0.8
-	case lead == "a los" && (u.roles != years || qualified), u.roles&(days|weeks) != 0 && qualified:
+	case u.roles&(days|weeks) != 0 && qualified:
 		return 0
-	case person && lead != "a los":
+	case person:
 		return 0.9
 	}
 	if u.roles != years || qualified || spelled && v < 3 {
