@@ -53,6 +53,7 @@ func TestBadFiles(t *testing.T) {
 		"[language]\nPortuguese\n[calendar month]\none": "two small letters",
 		"[language]\nyy\n[calender month]\none":         "[calender month]: there is no such section",
 		"[language]\nyy\none\n":                         "two small letters",
+		"one\n[language]\nyz\n":                         "[]: there is no such section",
 		"":                                              "begins with the code",
 	} {
 		if err := Add(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -355,6 +356,40 @@ func TestTextUnits(t *testing.T) {
 		}
 		if want := fmt.Sprint(a.Units[last].First); name != "a.dump" && string(b.ID.At(0)) != want {
 			t.Errorf("%s: the last unit begins with note %s, want %s", name, b.ID.At(0), want)
+		}
+	}
+}
+
+// TestEncodingIsPlanned: how a table is encoded is found by the scan and holds for all units, also in a process that only has the plan.
+func TestEncodingIsPlanned(t *testing.T) {
+	for name, file := range map[string]struct {
+		content string
+		want    input.Encoding
+		units   int
+	}{
+		"latin.csv":   {"note_id,text\n1,se\xf1or\n2,raz\xf3n de a\xf1os\n3,t\xeda\n", input.Latin1, 1}, // nobody can begin in its middle
+		"utf8.csv":    {"note_id,text\n1,señor\n2,razón de años\n3,tía\n", input.UTF8, 3},
+		"latin.jsonl": {"{\"note_id\":\"1\",\"text\":\"se\xf1or\"}\n{\"note_id\":\"2\",\"text\":\"raz\xf3n de a\xf1os\"}\n{\"note_id\":\"3\",\"text\":\"t\xeda\"}\n", input.Latin1, 1},
+	} {
+		o := input.Options{UnitNotes: 1}
+		a, err := Scan(context.Background(), []string{filepath.Join(archiveOf(t, map[string]string{name: file.content}), name)}, o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned, err := Planned(data, o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		planned.Units = a.Units
+		for _, a := range []*Archive{a, planned} {
+			got, err := rows(a)
+			if want := "1: señor, 2: razón de años, 3: tía"; err != nil || strings.Join(got, ", ") != want || a.Files[0].Encoding != file.want || len(a.Units) != file.units {
+				t.Errorf("%s: %v, %v, %s in %d units", name, got, err, a.Files[0].Encoding, len(a.Units))
+			}
 		}
 	}
 }
