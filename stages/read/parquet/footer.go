@@ -382,20 +382,19 @@ func ownWords(err error) string {
 	return "a page cannot be decoded"
 }
 
-// converted are the logical types that old writers gave in other words.
-var converted = map[deprecated.ConvertedType]format.LogicalTypeValue{
-	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{},
-	deprecated.Enum: &format.EnumType{},
-	deprecated.Date: &format.DateType{}, deprecated.Json: &format.JsonType{}, deprecated.Bson: &format.BsonType{},
-	deprecated.TimeMillis:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
-	deprecated.TimeMicros:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
-	deprecated.TimestampMillis: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
-	deprecated.TimestampMicros: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
-	deprecated.Uint8:           &format.IntType{BitWidth: 8}, deprecated.Uint16: &format.IntType{BitWidth: 16},
-	deprecated.Uint32: &format.IntType{BitWidth: 32}, deprecated.Uint64: &format.IntType{BitWidth: 64},
-	deprecated.Int8: &format.IntType{BitWidth: 8, IsSigned: true}, deprecated.Int16: &format.IntType{BitWidth: 16, IsSigned: true},
-	deprecated.Int32: &format.IntType{BitWidth: 32, IsSigned: true}, deprecated.Int64: &format.IntType{BitWidth: 64, IsSigned: true},
-}
+// converted are the logical types that old writers gave in other words, as the library has them.
+var converted = func() map[deprecated.ConvertedType]format.LogicalTypeValue {
+	all := map[deprecated.ConvertedType]format.LogicalTypeValue{deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{}}
+	for _, n := range []parquet.Node{
+		parquet.String(), parquet.Enum(), parquet.JSON(), parquet.BSON(), parquet.Date(),
+		parquet.Time(parquet.Millisecond), parquet.Time(parquet.Microsecond), parquet.Timestamp(parquet.Millisecond), parquet.Timestamp(parquet.Microsecond),
+		parquet.Int(8), parquet.Int(16), parquet.Int(32), parquet.Int(64), parquet.Uint(8), parquet.Uint(16), parquet.Uint(32), parquet.Uint(64),
+	} {
+		t := n.Type()
+		all[*t.ConvertedType()] = t.LogicalType().Value
+	}
+	return all
+}()
 
 // logical returns what the values of an element mean; nil if it does not say.
 func logical(e *format.SchemaElement) format.LogicalTypeValue {
