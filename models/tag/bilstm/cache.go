@@ -24,7 +24,7 @@ type cache struct {
 type cached struct {
 	hash   uint64
 	scale  float32 // of the numbers
-	begins bool    // see features.Extractor.Begins
+	begins uint16  // see features.Extractor.Begins
 	again  bool    // asked for a second time
 }
 

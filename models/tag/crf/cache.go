@@ -15,7 +15,7 @@ import (
 // Most of the time of a look-up is memory latency: tags, entry and block are in three arrays of up to 64 MiB. warm
 // therefore looks up a run of forms together, so that the processor waits for all of them at once.
 //
-// Forms longer than 28 bytes are not cached: they are one in ten thousand, and a key of fixed length needs no pointer.
+// Forms longer than 27 bytes are not cached: they are one in ten thousand, and a key of fixed length needs no pointer.
 type cache struct {
 	width  int // of a row in a block: the labels, padded to half a register where a lattice has a whole one
 	block  int // rows times width
@@ -36,14 +36,14 @@ type entry struct {
 	key         [maxForm]byte // form, or the key of a mark
 	length      uint8         // of the form, or markKey
 	first, rows uint8         // of the block; the rest of it is zero
-	begins      bool          // see features.Extractor.Begins
+	begins      uint16        // see features.Extractor.Begins
 }
 
 var _ [unsafe.Sizeof(entry{})]byte = [kernels.BesideBytes]byte{}
 
 const (
 	ways    = kernels.Ways
-	maxForm = 28
+	maxForm = 27
 	markKey = 0xFF // in place of a length: the key is the hash of a mark
 )
 

@@ -212,7 +212,7 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 			l.fill(at, hash[i], form)
 		}
 		e := &l.cache.entry[at]
-		if e.begins {
+		if e.begins&l.extract.Follows(first+i) != 0 {
 			l.starts = append(l.starts, int32(first+i))
 		}
 		kernels.AddRows(rows[(i+int(e.first))*stride:], stride, l.cache.nonzero(at), l.cache.width)

@@ -26,10 +26,10 @@ type Lexicon interface {
 
 // A PhraseFinder finds list entries of several words. *gazetteer.Gazetteer implements it.
 type PhraseFinder interface {
-	// Begins tells whether an entry of several words may begin with form.
-	Begins(form []byte) bool
+	// Begins returns how the second words of the entries begin whose first word is form, as bits of gazetteer.First.
+	Begins(form []byte) uint16
 	// PhraseAt returns the longest entry that begins at token first, or one without a class. It is called only if
-	// Begins returned true.
+	// Begins has the bit of the next token.
 	PhraseAt(text []byte, tokens []pipeline.Token, first int) gazetteer.Phrase
 }
 
@@ -155,9 +155,22 @@ func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipelin
 
 func byStart(a, b pipeline.Match) int { return int(a.Start) - int(b.Start) }
 
-// Begins reports whether a list entry of several words may begin with form; false if no group of the template uses such
-// entries.
-func (e *Extractor) Begins(form []byte) bool { return e.finder != nil && e.finder.Begins(form) }
+// Begins returns how the second words of the list entries begin whose first word is form; 0 if no group of the template
+// uses such entries.
+func (e *Extractor) Begins(form []byte) uint16 {
+	if e.finder == nil {
+		return 0
+	}
+	return e.finder.Begins(form)
+}
+
+// Follows returns gazetteer.First of the token behind token i of the note, 0 if its line ends there.
+func (e *Extractor) Follows(i int) uint16 {
+	if i++; i == len(e.tokens) || e.tokens[i].Flags&pipeline.LineStart != 0 {
+		return 0
+	}
+	return gazetteer.First(e.form(i))
+}
 
 // Marks returns the marks of the tokens [lo, hi), one sequence, group by group. They are valid until the next call.
 // Sequences must be requested from left to right.
@@ -165,7 +178,7 @@ func (e *Extractor) Marks(lo, hi int) []Mark {
 	e.starts = e.starts[:0]
 	if e.finder != nil {
 		for i := lo; i < hi; i++ {
-			if e.finder.Begins(e.form(i)) {
+			if e.finder.Begins(e.form(i)) != 0 {
 				e.starts = append(e.starts, int32(i))
 			}
 		}

@@ -114,7 +114,7 @@ var contexts = map[terms.Kind]List{
 func (r *Rules) places(judged []List, text []byte, tokens []pipeline.Token) {
 	for i := 0; i < len(tokens); i++ {
 		form := text[tokens[i].Start:tokens[i].End]
-		if !r.lists.Begins(form) {
+		if r.lists.Begins(form) == 0 {
 			continue
 		}
 		p := r.lists.PhraseAt(text, tokens, i)

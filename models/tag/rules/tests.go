@@ -144,7 +144,7 @@ func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 		}, nil
 	case begins:
 		lists := c.resources.Lists
-		return func(f *form) bool { return f.text != nil && lists.Begins(f.text) }, nil
+		return func(f *form) bool { return f.text != nil && lists.Begins(f.text) != 0 }, nil
 	case "match":
 		re, err := regexp.Compile(`^(?:` + t.values[0] + `)$`)
 		if err != nil {

@@ -47,7 +47,7 @@ func caseOf(text string) string {
 		}
 	case "fold":
 		g := Default()
-		fmt.Fprintf(&b, "%s %v %t %t", Fold(nil, []byte(text)), g.Classes([]byte(text)), g.Begins([]byte(text)), g.Frequency([]byte(text)) > 0)
+		fmt.Fprintf(&b, "%s %v %t %t", Fold(nil, []byte(text)), g.Classes([]byte(text)), g.Begins([]byte(text)) != 0, g.Frequency([]byte(text)) > 0)
 	case "count":
 		n, ok := parseCount(text)
 		fmt.Fprint(&b, n, ok)

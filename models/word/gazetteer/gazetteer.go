@@ -52,7 +52,7 @@ type slot struct {
 	key   uint64 // 0 is empty
 	class Class  // 0 for a mere prefix
 	freq  uint16 // see Frequency
-	more  bool   // a longer phrase begins so
+	next  uint16 // how the words begin that may follow in a longer phrase, see First; 0: none
 }
 
 // Entry is one line of a list.
@@ -241,7 +241,7 @@ func (g *Gazetteer) path(words []string, e Entry, buf []byte) []byte {
 		before := h
 		h = chain(h, hash(buf))
 		if before != 0 {
-			g.waiting[len(g.waiting)-1].more = true
+			g.waiting[len(g.waiting)-1].next |= First(buf)
 			g.later[h<<1>>(64-laterBits+6)] |= 1 << (h & 63)
 		}
 		g.waiting = append(g.waiting, slot{key: h})
@@ -282,7 +282,7 @@ func (g *Gazetteer) put(s slot) {
 	if at.key == 0 {
 		g.size++
 	}
-	*at = slot{key: s.key, class: at.class | s.class, freq: max(at.freq, s.freq), more: at.more || s.more}
+	*at = slot{key: s.key, class: at.class | s.class, freq: max(at.freq, s.freq), next: at.next | s.next}
 }
 
 // resize makes the table empty, with room for n/2 words.
@@ -295,6 +295,7 @@ func (g *Gazetteer) goesOn(key uint64) bool {
 	return g.later[key<<1>>(64-laterBits+6)]&(1<<(key&63)) != 0
 }
 
+// find returns the slot of a key, an empty one if the table has none.
 func (g *Gazetteer) find(key uint64) *slot {
 	i := key & g.mask
 	for g.slots[i].key != 0 && g.slots[i].key != key {
@@ -318,30 +319,14 @@ func chain(h, word uint64) uint64 {
 // Classes returns the classes of form, in any case and with or without accents; 0 if it is in no list. Forms longer
 // than 64 bytes have none.
 func (g *Gazetteer) Classes(form []byte) Class {
-	var buf [foldRoom]byte
-	if len(form) > maxForm {
-		return 0
-	}
-	folded := Fold(buf[:0], form)
-	if len(folded) == 0 {
-		return 0
-	}
-	return g.find(hash(folded)).class
+	return g.find(Hash(form)).class
 }
 
 // Frequency returns how many people bear the name or live in the place, to
 // within one part in a hundred; 0 if that is not known. The largest of a
 // form's entries counts.
 func (g *Gazetteer) Frequency(form []byte) int {
-	var buf [foldRoom]byte
-	if len(form) > maxForm {
-		return 0
-	}
-	folded := Fold(buf[:0], form)
-	if len(folded) == 0 {
-		return 0
-	}
-	return fromLog(g.find(hash(folded)).freq)
+	return fromLog(g.find(Hash(form)).freq)
 }
 
 // Len returns the number of words and prefixes of phrases in the table.

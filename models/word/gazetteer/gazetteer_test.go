@@ -199,7 +199,7 @@ func TestBegins(t *testing.T) {
 			}
 		}
 		for i := 0; i < len(tokens); i++ {
-			if !g.Begins(text[tokens[i].Start:tokens[i].End]) {
+			if i+1 == len(tokens) || g.Begins(text[tokens[i].Start:tokens[i].End])&First(text[tokens[i+1].Start:]) == 0 {
 				continue
 			}
 			if p := g.PhraseAt(text, tokens, i); p.Class != 0 {

@@ -1,6 +1,11 @@
 package gazetteer
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
 
 // Phrase is an entry of several words found in a note.
 type Phrase struct {
@@ -12,15 +17,19 @@ type Phrase struct {
 // no entry needs more.
 const maxPhrase = 12
 
-// Begins reports whether an entry of several words may begin with form; if not, PhraseAt finds nothing. It depends on
-// the form alone, so the result can be cached by form.
-func (g *Gazetteer) Begins(form []byte) bool {
-	var buf [foldRoom]byte
-	if len(form) > maxForm {
-		return false
+// First returns one of 16 bits for the byte with which a word begins, the same for a capital; all of them if folding may
+// change that byte otherwise.
+func First(form []byte) uint16 {
+	if b := form[0]; b < utf8.RuneSelf && asciiFold[b] != 0 {
+		return 1 << (b & 15)
 	}
-	folded := Fold(buf[:0], form)
-	return len(folded) > 0 && g.find(hash(folded)).more
+	return math.MaxUint16
+}
+
+// Begins returns how the second words of the entries begin whose first word is form: if it has no bit of First of the
+// next token, PhraseAt finds nothing. It depends on the form alone, so the result can be cached by form.
+func (g *Gazetteer) Begins(form []byte) uint16 {
+	return g.find(Hash(form)).next
 }
 
 // PhraseAt returns the longest entry of several words that begins at token
@@ -58,7 +67,7 @@ func (g *Gazetteer) PhraseAt(text []byte, tokens []pipeline.Token, first int) (f
 		if s.class != 0 {
 			found = Phrase{First: int32(first), Last: int32(i + 1), Class: s.class}
 		}
-		if !s.more {
+		if s.next == 0 {
 			return found
 		}
 	}
