@@ -22,9 +22,10 @@ type Find struct {
 type Finder struct {
 	Parser
 	question
-	finds []Find
-	done  int // end of the last date found
-	year  int // where the last year alone ends
+	Starts cut.Starts // of the text that was last looked at
+	finds  []Find
+	done   int // end of the last date found
+	year   int // where the last year alone ends
 }
 
 // openers may begin a date.
@@ -41,6 +42,8 @@ const (
 // Find appends the dates in text, sorted by their ends.
 func (f *Finder) Find(dst []Find, text []byte) []Find {
 	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, pipeline.Spanish, true, dst, -1, -1
+	f.Starts = f.Starts.Of(text)
+	starts := f.Starts
 	for at := 0; at < len(text); {
 		switch b := text[at]; {
 		case cut.IsDigit(b):
@@ -56,8 +59,7 @@ func (f *Finder) Find(dst []Find, text []byte) []Find {
 				at = max(end, at+1)
 			}
 		default:
-			for at++; cut.InWord[b] && at < len(text) && cut.InWord[text[at]]; at++ {
-			}
+			at = starts.Behind(at)
 		}
 	}
 	dst, f.finds, f.finding = f.finds, nil, false

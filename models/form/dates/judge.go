@@ -207,7 +207,7 @@ func (f *Finder) slip(i int) int {
 	d, last, table := noDate, i, "compact"
 	d.a = i
 	if w := f.items[i].width(); w != 6 && w != 8 {
-		if f.decide(&d, i, i+1, "slip") == 0 {
+		if !f.at(i+1).by("/-.") || f.decide(&d, i, i+1, "slip") == 0 {
 			return 0
 		}
 		d.b, last, table = i+2, i+2, "slipOfTwo"

@@ -226,7 +226,7 @@ func (s *scan) streetBefore(i int) bool {
 		if b == '\n' {
 			return false
 		}
-		if !cut.InWord[b] {
+		if !cut.InWord(b) {
 			p--
 			continue
 		}

@@ -114,8 +114,10 @@ func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 	if m.wanted[date] {
 		reader.finds = reader.Find(reader.finds[:0], text)
 		s.dates = reader.finds
+	} else {
+		reader.Starts = reader.Starts.Of(text)
 	}
-	s.all()
+	s.all(reader.Starts)
 	readers.Put(reader)
 	return s.dst[:first+longest(s.dst[first:])]
 }
@@ -193,19 +195,15 @@ func (s *scan) add(start, end int, c pipeline.Category, score float32, checked b
 	}
 }
 
-// all is the byte prefilter: it skips what cannot begin a pattern.
-func (s *scan) all() {
+// all looks at the bytes that may begin a pattern.
+func (s *scan) all(starts cut.Starts) {
 	text, nets, ages := s.Text, netFinder{s}, ageFinder{s}
 	for i := 0; i < len(text); {
 		switch b := text[i]; {
-		case b == ' ':
-		case cut.InWord[b]:
+		case cut.InWord(b):
 			if opens.Has(b, s.At(i+1), s.At(i+2)) {
 				ages.word(i)
 			}
-			for i++; i < len(text) && cut.InWord[text[i]]; i++ {
-			}
-			continue
 		case cut.IsDigit(b):
 			i = s.number(i)
 			continue
@@ -216,7 +214,7 @@ func (s *scan) all() {
 		case b == '@':
 			nets.mail(i)
 		}
-		i++
+		i = starts.Behind(i)
 	}
 	s.lastDates()
 }

@@ -1,6 +1,8 @@
 package cut
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -117,6 +119,34 @@ func TestSet(t *testing.T) {
 	for b := range len(s) {
 		if s[b] != (b == 'a' || b == '-') {
 			t.Errorf("%d", b)
+		}
+	}
+}
+
+// TestStarts compares the places with those of a loop that branches.
+func TestStarts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var s Starts
+	for range 2000 {
+		text := make(Text, rng.IntN(40))
+		for i := range text {
+			text[i] = "ab Z09.:@,\n\xc3\xa9"[rng.IntN(13)]
+		}
+		var want []int
+		for i, b := range text {
+			word := InWord(b) && !(i > 0 && InWord(text[i-1]))
+			if number := text.Digit(i) && !text.Digit(i-1); word || number || strings.IndexByte(".:@", b) >= 0 {
+				want = append(want, i)
+			}
+		}
+		s = s.Of(text)
+		rest, got := s, []int(nil)
+		for i := -1; rest.Behind(i) < len(text); {
+			i = rest.Behind(i)
+			got = append(got, i)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: places %d, want %d", text, got, want)
 		}
 	}
 }

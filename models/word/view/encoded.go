@@ -212,7 +212,7 @@ func broken(text cut.Text, i int) mark {
 		return mark{}
 	}
 	next := text[end+1]
-	if cut.IsDigit(next) || cut.IsLower(next) || next >= utf8.RuneSelf || text[i] == '=' && cut.IsUpper(next) || cut.IsUpper(next) && text.Digit(i-1) && !cut.InWord[text.At(end+2)] {
+	if cut.IsDigit(next) || cut.IsLower(next) || next >= utf8.RuneSelf || text[i] == '=' && cut.IsUpper(next) || cut.IsUpper(next) && text.Digit(i-1) && !cut.InWord(text.At(end+2)) {
 		return mark{n: end + 1 - i}
 	}
 	return mark{}

@@ -144,7 +144,7 @@ func markAt(text cut.Text, i int, f format) mark {
 		}
 		return escape(text[i:])
 	case '^':
-		if cut.InWord[text.At(i-1)] && cut.InWord[text.At(i+1)] {
+		if cut.InWord(text.At(i-1)) && cut.InWord(text.At(i+1)) {
 			return mark{n: 1, as: ' '}
 		}
 	case '*', '_':
@@ -153,7 +153,7 @@ func markAt(text cut.Text, i int, f format) mark {
 		if m := hexed(text, i, '%'); m.n > 0 {
 			return m
 		}
-		if bytes.HasPrefix(text[i:], []byte("%40")) && wordBefore(text, i) && cut.InWord[text.At(i+3)] {
+		if bytes.HasPrefix(text[i:], []byte("%40")) && wordBefore(text, i) && cut.InWord(text.At(i+3)) {
 			return mark{n: 3, as: '@'}
 		}
 	case '=':
@@ -382,7 +382,7 @@ func stars(text cut.Text, i int) mark {
 	if text.At(i+1) != sign || text.At(i-1) == sign || text.At(i+2) == sign {
 		return mark{}
 	}
-	before, behind := wordBefore(text, i), text.Digit(i+2) || cut.InWord[text.At(i+2)]
+	before, behind := wordBefore(text, i), text.Digit(i+2) || cut.InWord(text.At(i+2))
 	if !before && !behind {
 		return mark{}
 	}
@@ -399,4 +399,4 @@ func quote(text cut.Text, i int) mark {
 }
 
 // wordBefore tells whether a letter or digit ends at i; all beyond ASCII counts as one.
-func wordBefore(text cut.Text, i int) bool { return cut.InWord[text.At(i-1)] || text.Digit(i-1) }
+func wordBefore(text cut.Text, i int) bool { return cut.InWord(text.At(i-1)) || text.Digit(i-1) }
