@@ -112,11 +112,7 @@ func (t *Table) find(key uint64) uint64 {
 // Classes returns the kinds of word that a form of one word may be; see
 // Gazetteer.Classes.
 func (t *Table) Classes(form []byte) Class {
-	h := Hash(form)
-	if h == 0 {
-		return 0
-	}
-	return Class(t.find(h) >> 32)
+	return Class(t.find(Hash(form)) >> 32)
 }
 
 // Find returns the entry of a form of one or more words.

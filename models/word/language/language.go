@@ -28,11 +28,7 @@ const (
 	Size = 1 << 14
 	// scale is the number of steps of a stored weight in one unit of
 	// log-odds.
-	scale = 24
-	// MaxFeatures is the largest number of buckets of a word: its form and
-	// the trigrams of its first bytes.
-	MaxFeatures = 1 + maxBytes
-
+	scale      = 24
 	maxWords   = 40 // read from a note
 	chunkWords = 5  // judged together, to see a change of language
 	maxBytes   = 20 // read from a word
@@ -69,7 +65,7 @@ const (
 	leastWord = 3
 )
 
-// known tells whether the set has the word of this hash (Features).
+// known tells whether the set has the word of this hash (read).
 func known(form uint32) bool {
 	at := CommonBit(form)
 	return commonBytes[at>>3]&(1<<(at&7)) != 0
@@ -98,8 +94,7 @@ func Of(text []byte, tokens []pipeline.Token) (told pipeline.Language, counted p
 		if !Word(text, t) {
 			continue
 		}
-		var buckets [MaxFeatures]uint16
-		n, form := Features(&buckets, text[t.Start:t.End])
+		all, n, form := read(text[t.Start:t.End])
 		if t.End-t.Start >= leastWord {
 			counted.Seen++
 			if !known(form) {
@@ -114,9 +109,7 @@ func Of(text []byte, tokens []pipeline.Token) (told pipeline.Language, counted p
 				votes[bits.TrailingZeros16(of)]++
 			}
 		}
-		for _, k := range buckets[:n] {
-			sum += weights[k&(Size-1)]
-		}
+		sum += all
 		features += n
 		if words++; words%chunkWords == 0 {
 			e.add(sum, features)
@@ -139,7 +132,7 @@ func Of(text []byte, tokens []pipeline.Token) (told pipeline.Language, counted p
 	return told, counted
 }
 
-// functionWords maps hashes of function words (see Features) to their languages, one bit each.
+// functionWords maps hashes of function words (see read) to their languages, one bit each.
 type functionWords struct {
 	of     map[uint32]uint16
 	filter [1 << 10]uint64 // bits of some of the hash: most words of a note are in no list
@@ -151,7 +144,7 @@ func init() {
 	locale.Read("function", func(l pipeline.Language, _, words []string) error {
 		for _, w := range words {
 			for _, written := range [...][]byte{[]byte(w), gazetteer.Fold(nil, []byte(w))} { // with and without accents
-				_, form := Features(new([MaxFeatures]uint16), written)
+				_, _, form := read(written)
 				functions.of[form] |= 1 << l
 				functions.filter[form&0xFFFF>>6] |= 1 << (form & 63)
 			}
@@ -212,30 +205,28 @@ func Word(text []byte, t pipeline.Token) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0xC3 && c <= 0xC5
 }
 
-// Features writes the feature buckets of a word to dst; it returns their number and a hash of the word. Case is folded;
-// · ’ and ' are kept, since l· and d' indicate Catalan.
-func Features(dst *[MaxFeatures]uint16, word []byte) (n int, form uint32) {
+// read returns the sum of the weights of a word's n buckets, which are those of its form and of its trigrams, and a hash of
+// the word. Case is folded; · ’ and ' are kept, since l· and d' indicate Catalan.
+func read(word []byte) (sum uint32, n int, form uint32) {
 	word = word[:min(len(word), maxBytes)]
-	n = 1
+	n = len(word)
 	three := uint32(' ')
 	for i, b := range word {
 		f := uint32(folded[b])
 		form = (form ^ f) * 0x01000193
 		three = three<<8 | f
 		if i > 0 {
-			dst[n] = bucket(three & 0xFFFFFF)
-			n++
+			sum += weights[bucket(three&0xFFFFFF)]
 		}
 	}
-	if len(word) < maxBytes {
-		dst[n] = bucket((three<<8 | ' ') & 0xFFFFFF)
+	if n < maxBytes {
+		sum += weights[bucket((three<<8|' ')&0xFFFFFF)]
 		n++
 	}
-	dst[0] = bucket(form ^ 0x5bd1e995)
-	return n, form
+	return sum + weights[bucket(form^0x5bd1e995)], n, form
 }
 
-func bucket(key uint32) uint16 { return uint16(key * 0x9E3779B1 >> (32 - 14)) }
+func bucket(key uint32) uint32 { return key * 0x9E3779B1 >> (32 - 14) }
 
 // folded makes small letters of capitals, À to Þ included: in UTF-8 those
 // are 0xC3 and a byte below 0x9F. What this does to other letters is

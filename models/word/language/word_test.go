@@ -16,3 +16,18 @@ func TestWord(t *testing.T) {
 		}
 	}
 }
+
+// TestRead adds up the weights of the buckets that training has.
+func TestRead(t *testing.T) {
+	for _, word := range []string{"a", "el", "L'Hospital", "ÀÇñ·l", "electroencefalogr", "electroencefalograma", "electroencefalográficamente"} {
+		var buckets [MaxFeatures]uint16
+		n, form := Features(&buckets, []byte(word))
+		want := uint32(0)
+		for _, k := range buckets[:n] {
+			want += weights[k]
+		}
+		if sum, m, hash := read([]byte(word)); sum != want || m != n || hash != form {
+			t.Errorf("%s: %d of %d buckets, want %d of %d", word, sum, m, want, n)
+		}
+	}
+}

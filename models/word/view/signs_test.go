@@ -47,7 +47,7 @@ func TestSides(t *testing.T) {
 		for _, q := range []struct {
 			yes  bool
 			mark string
-		}{{cut.InWord(cut.Text(text).At(i-1)), "l"}, {cut.InWord(cut.Text(text).At(i)), "L"}, {wordBefore([]byte(text), i), "w"}} {
+		}{{cut.InWord(cut.Text(text).At(i - 1)), "l"}, {cut.InWord(cut.Text(text).At(i)), "L"}, {wordBefore([]byte(text), i), "w"}} {
 			if q.yes {
 				got += q.mark
 			}
