@@ -111,11 +111,9 @@ func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 	first := len(dst)
 	s := scan{m: m, Text: text, dst: dst}
 	reader := readers.Get().(*reader)
+	reader.finds = reader.Find(reader.finds[:0], text)
 	if m.wanted[date] {
-		reader.finds = reader.Find(reader.finds[:0], text)
 		s.dates = reader.finds
-	} else {
-		reader.Starts = reader.Starts.Of(text)
 	}
 	s.all(reader.Starts)
 	readers.Put(reader)

@@ -258,7 +258,7 @@ func (l *Labeller) place(lo, hi int) {
 func (l *Labeller) begin(text []byte, tokens []pipeline.Token, lo, hi int) {
 	l.starts = l.starts[:0]
 	for i := lo; i < hi; i++ {
-		if l.extract.Begins(text[tokens[i].Start:tokens[i].End])&l.extract.Follows(i) != 0 {
+		if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) != 0 {
 			l.starts = append(l.starts, int32(i))
 		}
 	}
@@ -315,7 +315,7 @@ func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo,
 			l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
 			l.fill(form, at)
 		}
-		if follows := l.extract.Follows(i); at >= 0 && l.cache.forms[at].begins&follows != 0 || at < 0 && l.extract.Begins(form)&follows != 0 {
+		if at >= 0 && l.cache.forms[at].begins != 0 || at < 0 && l.extract.Begins(form) != 0 {
 			l.starts = append(l.starts, int32(i))
 		}
 		l.rows = append(l.rows, at) // -1: nobody looks at it

@@ -33,8 +33,8 @@ type cache struct {
 // entry is a place of the cache, beside its block. warm asks for it
 // with the tag, so its size is what kernels.Probe takes it for.
 type entry struct {
-	key         [maxForm]byte // form, or the key of a mark
-	length      uint8         // of the form, or markKey
+	key         [maxForm]byte // form, or the key of a mark and 0xFF, which is in no form
+	length      uint8         // of the form
 	first, rows uint8         // of the block; the rest of it is zero
 	begins      uint16        // see features.Extractor.Begins
 }
@@ -44,7 +44,6 @@ var _ [unsafe.Sizeof(entry{})]byte = [kernels.BesideBytes]byte{}
 const (
 	ways    = kernels.Ways
 	maxForm = 27
-	markKey = 0xFF // in place of a length: the key is the hash of a mark
 )
 
 // newCache makes a cache of about so many bytes, of a slab of its own.
@@ -154,27 +153,11 @@ func (e *entry) is(form []byte) bool {
 	return int(e.length) == len(form) && len(form) <= maxForm && string(e.key[:len(form)]) == string(form)
 }
 
-// mark is form for the key of a mark.
+// mark is form for the key of a mark, before a byte that no form has.
 func (c *cache) mark(key uint64) (at int, known bool) {
-	c.asked++
-	set := key >> 32 * c.sets >> 32
-	tag := uint32(key) | 1
-	for w, t := range &c.tag[set] {
-		if t != tag {
-			continue
-		}
-		at := int(set)*ways + w
-		if e := &c.entry[at]; e.length == markKey && binary.LittleEndian.Uint64(e.key[:]) == key {
-			c.found++
-			c.used[set] |= 1 << w
-			return at, true
-		}
-	}
-	at = c.evict(set, tag)
-	e := &c.entry[at]
-	e.length = markKey
-	binary.LittleEndian.PutUint64(e.key[:], key)
-	return at, false
+	form := [...]byte{8: 0xFF}
+	binary.LittleEndian.PutUint64(form[:], key)
+	return c.form(key, form[:], -1)
 }
 
 // keep takes over the block that was computed in fill, and notes which of its

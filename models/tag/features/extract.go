@@ -164,12 +164,12 @@ func (e *Extractor) Begins(form []byte) uint16 {
 	return e.finder.Begins(form)
 }
 
-// Follows returns gazetteer.First of the token behind token i of the note, 0 if its line ends there.
+// Follows returns gazetteer.First of the token behind token i of the note, 0 if it is the last.
 func (e *Extractor) Follows(i int) uint16 {
-	if i++; i == len(e.tokens) || e.tokens[i].Flags&pipeline.LineStart != 0 {
+	if i+1 == len(e.tokens) {
 		return 0
 	}
-	return gazetteer.First(e.form(i))
+	return gazetteer.First(e.form(i + 1))
 }
 
 // Marks returns the marks of the tokens [lo, hi), one sequence, group by group. They are valid until the next call.

@@ -263,17 +263,17 @@ func SetOf(bytes string) (s Set) {
 type Starts []int32
 
 // startOf has a bit for letters and all bytes beyond ASCII, one for digits, and one for signs.
-var startOf = func() (t [256]uint8) {
-	for b := range t {
+var startOf = [256]uint8{'.': 4, ':': 4, '@': 4}
+
+func init() {
+	for b := range startOf {
 		if InWord(byte(b)) {
-			t[b] = 1
+			startOf[b] = 1
 		} else if IsDigit(byte(b)) {
-			t[b] = 2
+			startOf[b] = 2
 		}
 	}
-	t['.'], t[':'], t['@'] = 4, 4, 4
-	return t
-}()
+}
 
 // Of returns the places of a text, in the memory of s. It does not branch: at the end of most words a branch is predicted
 // wrongly.
