@@ -59,7 +59,9 @@ func Mix(ctx context.Context, f *commit.Final, kind, staged string, rowGroup, wo
 	}
 	for g, layout := range layouts {
 		m := mixing{f: f, kind: kind, rowGroup: rowGroup, shift: shift, first: int64(g) << (63 - shift)}
-		err = errors.Join(err, m.mix(ctx, by[layout], min(workers, mostWorkers)))
+		if err == nil {
+			err = m.mix(ctx, by[layout], min(workers, mostWorkers))
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", kind, err)
