@@ -14,6 +14,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // printed is what a check printed as JSON.
@@ -211,5 +213,17 @@ func TestMachines(t *testing.T) {
 	wants(t, "notes of one alone", got, err, exit.Done, `^notes that both have +\d$`)
 	if err := printed(t, nil, func(c *console.Console) error { return Releases(t.Context(), c, &LogOptions{File: "out"}) }); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNobodys: a note whose patient's id stands for nothing is nobody's; one with an id beside nothing is not.
+func TestNobodys(t *testing.T) {
+	for raw, want := range map[string]bool{"": true, "NaN": true, " null ": true, "...": true, "N/A\x1f": true, "7": false, "NaN\x1f7": false} {
+		raw = strings.ReplaceAll(raw, "\x1f", string([]byte{patientid.Between}))
+		a := &absence{remembered: &audit.Forgotten{}, here: unitRows{map[int64]bool{}, map[int64]bool{}, map[int64]nearID{}}}
+		a.note(&commit.Unit{}, 3, []byte(raw))
+		if a.here.nobodys[3] != want {
+			t.Errorf("%q: %v", raw, a.here.nobodys)
+		}
 	}
 }
