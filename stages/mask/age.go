@@ -12,7 +12,7 @@ import (
 // años becomes 40-44 años (blurring, BOOT §2.2.2).
 func newAge(s *settings) func(*Options) Operator {
 	o := age{over: s.number("over", 89, 1, 150), class: s.number("class", 5, 1, 50)}
-	s.keeps = o.class == 1
+	s.keeps = s.keeps || o.class == 1
 	return func(*Options) Operator { w := o; return &w }
 }
 

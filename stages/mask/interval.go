@@ -12,7 +12,7 @@ import (
 // from=first.
 func newInterval(s *settings) func(*Options) Operator {
 	o := interval{first: s.word("from", "note", "note", "first") == 1, reader: newDateReader(s)}
-	s.dated = !o.first
+	s.dated = s.dated || !o.first
 	return func(*Options) Operator { w := o; return &w }
 }
 

@@ -14,21 +14,25 @@ import (
 //
 // The placeholder is always the last one.
 type Chain struct {
+	traits
 	text  string
 	names []string
 	news  []func(*Options) Operator
 	keyed bool
-	keeps bool
-	moves string
-	edge  int  // number of days at both ends of the archive that are trimmed
-	days  bool // it moves dates by other amounts than whole weeks
-	likes bool // it writes text that looks like a real value
-	dated bool
+	alone bool // no column names patients: each note is treated by itself
+}
 
-	shuffles bool
-	strategy string
-	patients bool // it moves dates or draws surrogates by patient
-	alone    bool // no column names patients: each note is treated by itself
+// traits are what the operators of a chain do, any of them.
+type traits struct {
+	keeps    bool   // it leaves values in the text
+	likes    bool   // what it writes looks like a real value
+	shuffles bool   // it is another note's value
+	dated    bool   // it needs the date of the note
+	strategy string // of surrogates
+	moves    string // it moves dates, and how
+	edge     int    // and trims so many days at both ends of the archive
+	days     bool   // and not by whole weeks
+	patients bool   // it moves dates or draws surrogates by patient
 }
 
 // A PolicyError describes a mistake in a chain.
@@ -64,7 +68,7 @@ func (c *Chain) parse(words []string) error {
 	if k == nil {
 		return &PolicyError{fmt.Sprintf("%q is none of %s", words[0], strings.Join(OperatorNames(), ", ")), words[0], OperatorNames()}
 	}
-	s := &settings{operator: k.name, given: map[string]string{}, alone: c.alone}
+	s := &settings{traits: &c.traits, operator: k.name, given: map[string]string{}, alone: c.alone}
 	for _, w := range words[1:] {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
@@ -81,15 +85,6 @@ func (c *Chain) parse(words []string) error {
 	}
 	c.names, c.news = append(c.names, k.name), append(c.news, make)
 	c.keyed = c.keyed || k.keyed
-	c.dated = c.dated || s.dated
-	c.patients = c.patients || s.patients && (s.moves != "" || s.strategy != "" && s.strategy != strategyNames[random])
-	c.keeps, c.likes, c.shuffles = c.keeps || s.keeps, c.likes || s.likes, c.shuffles || s.shuffles
-	if s.moves != "" {
-		c.moves, c.edge, c.days = s.moves, s.edge, s.days
-	}
-	if s.strategy != "" {
-		c.strategy = s.strategy
-	}
 	return nil
 }
 
@@ -172,7 +167,7 @@ func OperatorNames() []string {
 func Describe() [][2]string {
 	var lines [][2]string
 	for _, k := range kinds() {
-		s := &settings{operator: k.name}
+		s := &settings{traits: new(traits), operator: k.name}
 		k.of(s)
 		lines = append(lines, [2]string{strings.Join(append([]string{k.name}, s.asked...), " "), k.does})
 	}
@@ -182,20 +177,13 @@ func Describe() [][2]string {
 // settings are the options of an operator in a policy. The constructor of the operator asks for each option that it
 // knows; an option that was never asked for is an error.
 type settings struct {
+	*traits
 	operator string
 	given    map[string]string
 	asked    []string // name=default
 	err      *PolicyError
-	keeps    bool   // the operator leaves values in the text
-	likes    bool   // what it writes looks like a value
-	strategy string // of surrogates
-	shuffles bool   // it is another note's value
-	moves    string // it moves dates, and how
-	edge     int    // and trims so many days
-	days     bool   // and not by whole weeks
-	dated    bool   // it needs the date of the note
-	patients bool   // its scope is the patient
-	alone    bool   // no column names patients
+	scoped   bool // its scope is the patient
+	alone    bool // no column names patients
 }
 
 func (s *settings) ask(name, def string) string {
@@ -229,8 +217,8 @@ func (s *settings) word(name, def string, known ...string) int {
 
 func (s *settings) scope(def Scope) Scope {
 	scope := Scope(s.word("scope", scopeNames[def], scopeNames[:]...))
-	s.patients = scope == PatientScope
-	if s.patients && s.alone {
+	s.scoped = scope == PatientScope
+	if s.scoped && s.alone {
 		return NoteScope
 	}
 	return scope

@@ -31,7 +31,7 @@ func newShift(s *settings) func(*Options) Operator {
 	if o.scope != PatientScope {
 		o.edge = 0
 	}
-	s.moves, s.edge, s.days, s.likes = o.String(), o.edge, !o.weeks, true
+	s.moves, s.edge, s.days, s.likes, s.patients = o.String(), o.edge, !o.weeks, true, s.patients || s.scoped
 	return func(*Options) Operator { w := o; return &w }
 }
 

@@ -28,7 +28,7 @@ import (
 func newSurrogate(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
 	strategy := s.word("strategy", strategyNames[consistent], strategyNames[:]...)
-	s.likes, s.strategy = true, strategyNames[strategy]
+	s.likes, s.strategy, s.patients = true, strategyNames[strategy], s.patients || s.scoped && strategy != random
 	return func(options *Options) Operator {
 		o := &surrogates{scope: scope, strategy: strategy}
 		o.writer = surrogate.NewWriter(o)
