@@ -183,14 +183,10 @@ func (w *worker) keep(b *pipeline.Batch, i int, conf float32, spans []float32) p
 		}
 	}
 	b.Conf[i] = conf
-	w.keepSpans(i, spans)
-	return pipeline.Sound
-}
-
-func (w *worker) keepSpans(i int, probs []float32) {
 	w.spans[i].from = len(w.probs)
-	w.probs = append(w.probs, probs...)
+	w.probs = append(w.probs, spans...)
 	w.spans[i].to = len(w.probs)
+	return pipeline.Sound
 }
 
 // flush tags the notes that were put off. If that panics nobody knows which of them

@@ -318,10 +318,8 @@ func (l *Labeller) fillMark(at int, f features.Feature) {
 	clear(block)
 	f.Value = 1
 	one := [1]located{{Mark: features.Mark{Feature: f}}}
-	if l.m.maybe(f.Key) {
-		for i := range l.m.locate(one[:]) {
-			l.put(block, &one[i])
-		}
+	for i := range l.m.locate(one[:]) {
+		l.put(block, &one[i])
 	}
 	l.cache.keep(at, l.m.stride)
 }

@@ -195,7 +195,7 @@ func (m *Model) makeBlocks() {
 	}
 }
 
-// locate finds the weights of those features that the model knows, in order; maybe must hold for all of them. It is
+// locate finds the weights of those features that the model knows, in order; it pays to ask maybe first. It is
 // find in stages: each stage loads for all features what the next one needs, so that the processor waits for memory
 // once per stage.
 func (m *Model) locate(fs []located) []located {
