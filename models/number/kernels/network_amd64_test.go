@@ -13,6 +13,7 @@ func TestGemmWithoutAVX512(t *testing.T) {
 	TestGemmBlocks(t)
 	TestGemmRows(t)
 	TestLSTM(t)
+	TestNarrow(t)
 }
 
 // TestQuantizedWithoutVNNI: nor has every machine the instruction for bytes.
