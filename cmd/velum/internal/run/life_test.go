@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
@@ -247,6 +249,14 @@ func TestShards(t *testing.T) {
 	in := []string{"in"}
 	masked(t, Options{In: in, Out: "whole"}, set...).wants(t, "in one piece", exit.Done)
 	masked(t, Options{In: in, Out: "out", Save: true}, set...).wants(t, "plan", exit.Done, "units with 3 notes are to be done: velum run --plan out --shard 1/N ... N/N, then velum run finish out\n")
+	events := func(want ...string) {
+		t.Helper()
+		var got []string
+		if err := audit.Each("out.private/_audit/audit.jsonl", func(l *audit.Line) { got = append(got, l.Event) }); err != nil || !slices.Equal(got, want) {
+			t.Errorf("the log has %q, want %q, %v", got, want, err)
+		}
+	}
+	events("plan")
 	shard := func(share string) done {
 		return started(t, func(ctx context.Context, c *console.Console, load loader) error {
 			return Shard(ctx, c, load, &Options{Plan: "out", Shard: share})
@@ -266,6 +276,7 @@ func TestShards(t *testing.T) {
 	}
 	shard("1/2").wants(t, "shard 1", exit.Done, "shard 1/2: ")
 	finish().wants(t, "finish", exit.Done, "3 notes: 3 masked, 0 in quarantine; ")
+	events("plan", "start", "shard", "end", "start", "shard", "end")
 	finish().wants(t, "finish again", exit.Nothing, "the plan was finished")
 	has(t, "out", "a1 Avisar al [TELEPHONE]", "a2 Tos y fiebre", "b1 Correo a [EMAIL]")
 	has(t, "whole", "a1 Avisar al [TELEPHONE]", "a2 Tos y fiebre", "b1 Correo a [EMAIL]")
@@ -306,4 +317,54 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q of %q at %q: %t", c.input, c.names, c.at, got)
 		}
 	}
+}
+
+// TestRows: rows.csv says of every file what became of its rows, of small files that share a unit too, and of notes that are left out.
+func TestRows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want := []string{"file,outcome,reason,rows,line,row,part"}
+	for k := range 17 {
+		name := fmt.Sprintf("%02d.csv", k)
+		lines := []string{fmt.Sprintf("a%d,7%d,Tos", k, k), fmt.Sprintf("b%d,8%d,Fiebre", k, k)}
+		if k == 5 {
+			lines = append(lines, "c,9,una,columna de mas")
+		}
+		put(t, "in/"+name, lines...)
+		masked := 2
+		switch k {
+		case 3: // row 3·2 of the unit
+			want = append(want, name+",excluded,excluded,1,2,6,quarantine/part-")
+			masked = 1
+		case 5: // row 5·2 + 2 of the unit, line 4 of the file; where somebody objects, a row that cannot be read is nobody's
+			want = append(want, name+",quarantined,no_patient,1,4,12,quarantine/part-")
+		}
+		want = append(want, fmt.Sprintf("%s,masked,,%d,0,0,", name, masked))
+	}
+	put(t, "list.csv", "x,73,y")
+	if err := os.WriteFile("list.csv", []byte("patient_id\n73\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{In: []string{"in"}, Out: "out"}
+	check := func(what string) {
+		t.Helper()
+		text, err := os.ReadFile("out.private/rows.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if len(got) != len(want) {
+			t.Fatalf("%s: %s", what, text)
+		}
+		for k := range want {
+			if !strings.HasPrefix(got[k], want[k]) {
+				t.Errorf("%s: %s, want %s", what, got[k], want[k])
+			}
+		}
+	}
+	masked(t, o, "people.exclude=list.csv").wants(t, "first", exit.Done, "35 notes: 33 masked, 2 in quarantine; 1 units")
+	check("first")
+	put(t, "in/zz.csv", "z,99,Dolor")
+	want = append(want, "zz.csv,masked,,1,0,0,")
+	masked(t, o, "people.exclude=list.csv").wants(t, "one more", exit.Done, "36 notes: ")
+	check("one more")
 }
