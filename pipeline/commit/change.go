@@ -235,7 +235,7 @@ func (n *numbering) file(f *givenFile) {
 		u := &f.units[i]
 		u.Copy = first.Copy
 		name := n.plan.Name(u)
-		n.g.names[name], n.g.now.Units[name] = true, place{At: location(f.at)}
+		n.g.names[name], n.g.now.Units[name] = true, place{At: []byte(f.at)}
 	}
 }
 

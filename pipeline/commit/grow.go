@@ -92,13 +92,13 @@ type growth struct {
 func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOptions) (*growth, error) {
 	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old,
 		from: map[string]string{}, now: noPlaces(), o: o}
-	g.now.Output = location(resolve(out.Dir))
+	g.now.Output = []byte(resolve(out.Dir))
 	g.remember(last)
 	at := locator{}
 	for i := range plan.BadInputs {
 		b := &plan.BadInputs[i]
 		if b.Path != "" {
-			g.files[at.of(b.Path)], g.now.Bad[badKey(b)] = true, location(at.of(b.Path))
+			g.files[at.of(b.Path)], g.now.Bad[badKey(b)] = true, []byte(at.of(b.Path))
 		}
 	}
 	for _, root := range plan.Roots {

@@ -391,9 +391,9 @@ func TestMoved(t *testing.T) {
 // FuzzPlaces: places come back out of their file as they went in, and what is not such a file holds none.
 func FuzzPlaces(f *testing.F) {
 	at := noPlaces()
-	at.Output, at.Units["u"], at.Units["v"], at.Units["x"] = "/out", place{At: "/in/\xff"}, place{At: "/in/b", Former: true}, place{At: "/in/c"}
+	at.Output, at.Units["u"], at.Units["v"], at.Units["x"] = []byte("/out"), place{At: []byte("/in/\xff")}, place{At: []byte("/in/b"), Former: true}, place{At: []byte("/in/c")}
 	bad := BadInput{Input: "bad", SHA256: "12"}
-	at.Bad[badKey(&bad)], at.Bad["z"] = "/in/bad", "/in/d"
+	at.Bad[badKey(&bad)], at.Bad["z"] = []byte("/in/bad"), []byte("/in/d")
 	sound, err := durable.Line(at.listed(nil, &Manifest{Units: []UnitRecord{{Name: "u"}, {Name: "v"}, {Name: "w"}}, BadInputs: []BadInput{bad}}))
 	if err != nil {
 		f.Fatal(err)

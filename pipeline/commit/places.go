@@ -10,9 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -24,17 +22,17 @@ import (
 // output without them, or with places that cannot be read, loses nothing by
 // it: what nobody knows to be another version stays.
 //
-// The file is one line of a journal, so that a change of it is seen. plan.json has the same places.
+// Paths are bytes, which need not be UTF-8. The file is one line of a journal, so that a change of it is seen. plan.json has the same places.
 type places struct {
 	Format string
-	Output location            // the public tree that the private one belongs to
-	Units  map[string]place    // by name of the unit
-	Bad    map[string]location // by badKey
+	Output []byte            // the public tree that the private one belongs to
+	Units  map[string]place  // by name of the unit
+	Bad    map[string][]byte // by badKey
 }
 
 // place is where the input of a unit lay.
 type place struct {
-	At     location
+	At     []byte
 	Former bool `json:",omitempty"` // the file made way for another there, and stays
 }
 
@@ -43,38 +41,13 @@ const (
 	placesFormat = "velum.inputs/2"
 )
 
-// A location is an absolute path. In JSON, bytes that are not UTF-8 are escaped.
-type location string
-
-// MarshalText implements encoding.TextMarshaler.
-func (l location) MarshalText() ([]byte, error) {
-	if utf8.ValidString(string(l)) {
-		return []byte(l), nil
-	}
-	return []byte(strconv.Quote(string(l))), nil
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (l *location) UnmarshalText(text []byte) error {
-	*l = location(text)
-	if !bytes.HasPrefix(text, []byte{'"'}) {
-		return nil
-	}
-	s, err := strconv.Unquote(string(text))
-	if err != nil {
-		return errors.New("is no quoted path")
-	}
-	*l = location(s)
-	return nil
-}
-
 func badKey(b *BadInput) string {
 	sum := sha256.Sum256([]byte(b.Input))
 	return hex.EncodeToString(sum[:8]) + b.SHA256
 }
 
 func noPlaces() *places {
-	return &places{Format: placesFormat, Units: map[string]place{}, Bad: map[string]location{}}
+	return &places{Format: placesFormat, Units: map[string]place{}, Bad: map[string][]byte{}}
 }
 
 // at returns where the input of a unit lay; "" if nobody knows.
@@ -89,12 +62,12 @@ func (p *places) listed(manifests ...*Manifest) *places {
 			continue
 		}
 		for _, u := range m.Inputs() {
-			if at := p.Units[u.Name]; at.At != "" {
+			if at := p.Units[u.Name]; at.At != nil {
 				of.Units[u.Name] = at
 			}
 		}
 		for i := range m.BadInputs {
-			if key := badKey(&m.BadInputs[i]); p.Bad[key] != "" {
+			if key := badKey(&m.BadInputs[i]); p.Bad[key] != nil {
 				of.Bad[key] = p.Bad[key]
 			}
 		}

@@ -59,8 +59,8 @@ type planFile struct {
 type plainUnit Unit
 
 type plannedUnit struct {
-	Input  location `json:"input"`
-	SHA256 []byte   `json:"input_sha256"`
+	Input  []byte `json:"input"`
+	SHA256 []byte `json:"input_sha256"`
 	*settled
 	*plainUnit
 }
@@ -71,7 +71,7 @@ func (u Unit) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(plannedUnit{location(full), u.SHA256[:], &u.set, (*plainUnit)(&u)})
+	return json.Marshal(plannedUnit{[]byte(full), u.SHA256[:], &u.set, (*plainUnit)(&u)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -210,7 +210,7 @@ func (p *Prepared) join() error {
 		return err
 	}
 	p.growth = &growth{old: old, now: f.Places, o: &p.o}
-	p.growth.now.Output = location(resolve(p.out.Dir)) // the trees may have been moved
+	p.growth.now.Output = []byte(resolve(p.out.Dir)) // the trees may have been moved
 	for _, name := range f.Kept {
 		u := p.committed[name]
 		if u == nil {
