@@ -15,7 +15,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/release"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
@@ -23,9 +22,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/choose"
-	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/rare"
-	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/write/rewrite"
 	"github.com/velum-health/velum/stages/write/summary"
 )
@@ -42,12 +39,8 @@ import (
 // It is a function of the manifest and the configuration, so that a run that
 // was stopped and went on ends with the same bytes.
 type lastStep struct {
-	config    *option.Config
-	trimmed   *mask.Range
-	model     *flow.Model
-	archive   *archive.Archive
+	*masking
 	selection *selection.Selector // nil: none
-	version   string              // of velum
 	attacks   *report.Attacks
 	readings  []audit.Recorded // of samples of what the output was
 	ledger    *release.Ledger  // nil: nothing is released
@@ -56,10 +49,10 @@ type lastStep struct {
 	duplicates *int64 // ids that come again, when finish has counted them
 }
 
-func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log string) (*lastStep, error) {
-	l := &lastStep{config: p.Config, trimmed: p.Range, model: p.Model, archive: a, version: version}
+func newLastStep(m *masking) (*lastStep, error) {
+	l, log := &lastStep{masking: m}, m.record.readings()
 	var err error
-	if l.ledger, err = release.New(p, t, log); err != nil {
+	if l.ledger, err = release.New(m.Flow, m.tagged, log); err != nil {
 		return nil, err
 	}
 	if l.readings, err = audit.Readings(log); err != nil {
@@ -68,15 +61,15 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 	if l.stand, err = audit.Places(log); err != nil {
 		return nil, err
 	}
-	if file := p.Gate.Attacks; file != "" {
+	if file := l.Gate.Attacks; file != "" {
 		if l.attacks, err = report.ReadAttacks(file); err != nil {
 			return nil, exit.Misconfigured(fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum prove attack --json` printed")
 		}
 	}
-	if !p.Choose.Use {
+	if !l.Choose.Use {
 		return l, nil
 	}
-	l.selection, err = selection.NewSelector(p.Config, p.Model.TaughtSet(), p.Model.Header().Training, p.Workers())
+	l.selection, err = selection.NewSelector(l.Config, l.Model.TaughtSet(), l.Model.Header().Training, l.Workers())
 	return l, err
 }
 
@@ -87,12 +80,12 @@ func (l *lastStep) String() string {
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.review")
 	}
-	if l.config.Anonymity.K > 0 {
+	if l.Anonymity.K > 0 {
 		keys = append(keys, "anonymity.k", "anonymity.l", "anonymity.t", "anonymity.suppress", "anonymity.releases")
 	}
 	var all []string
 	for _, key := range keys {
-		all = append(all, key+"="+l.config.Text(key))
+		all = append(all, key+"="+l.Text(key))
 	}
 	for _, r := range l.readings {
 		stands := int64(0)
@@ -111,10 +104,10 @@ func (l *lastStep) String() string {
 			all = append(all, err.Error())
 		}
 	}
-	if len(l.config.Gate.Missed) > 0 || l.attacks != nil {
-		all = append(all, "gate.missed="+l.config.Text("gate.missed"), "gate.max_leak="+l.config.Text("gate.max_leak"))
+	if len(l.Gate.Missed) > 0 || l.attacks != nil {
+		all = append(all, "gate.missed="+l.Text("gate.missed"), "gate.max_leak="+l.Text("gate.max_leak"))
 	}
-	if moved, err := l.config.Dates(); err == nil && moved != "" {
+	if moved, err := l.Dates(); err == nil && moved != "" {
 		all = append(all, fmt.Sprintf("dates=%q", moved))
 	}
 	return strings.Join(all, " ")
@@ -130,7 +123,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if err != nil {
 		return err
 	}
-	if l.config.Read.IDs != "drop" {
+	if l.Read.IDs != "drop" {
 		l.duplicates, in.Duplicates = &again, &again
 	}
 	if l.selection != nil {
@@ -138,13 +131,13 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 			return err
 		}
 	}
-	if l.config.Anonymity.K > 0 {
-		if in.Anonymity, err = anonymize.Finish(ctx, l.config, f); err != nil {
+	if l.Anonymity.K > 0 {
+		if in.Anonymity, err = anonymize.Finish(ctx, l.Config, f); err != nil {
 			return err
 		}
 	}
 	for _, k := range [][2]string{{"masked", "masked"}, {"spans", "spans"}, {"quasi", anonymize.Staged}} {
-		groups, err := rewrite.Mix(ctx, f, k[0], k[1], l.config.Write.RowGroupRows, l.config.Workers())
+		groups, err := rewrite.Mix(ctx, f, k[0], k[1], l.Write.RowGroupRows, l.Workers())
 		if err != nil {
 			return err
 		}
@@ -153,14 +146,14 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if in.Rows, err = writeRows(f); err != nil {
 		return err
 	}
-	if l.trimmed != nil {
+	if l.Range != nil {
 		part, err := f.Create(rangeKind, "range.json", true)
-		if err := errors.Join(err, json.NewEncoder(part).Encode(l.trimmed)); err != nil {
+		if err := errors.Join(err, json.NewEncoder(part).Encode(l.Range)); err != nil {
 			return err
 		}
 	}
-	if l.config.Mask.Rare != rare.Off {
-		if in.Rare, err = selection.Rare(ctx, l.config, f, l.stand); err != nil {
+	if l.Mask.Rare != rare.Off {
+		if in.Rare, err = selection.Rare(ctx, l.Config, f, l.stand); err != nil {
 			return err
 		}
 	}
@@ -168,7 +161,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if why := r.Leak.TooMuch(); why != "" {
 		return exit.Errorf(exit.Privacy, "raise tag.recall or correct the policy; gate.max_leak sets the limit", "%s: nothing was committed", why)
 	}
-	if drifted := strings.Join(r.Trend.Drifted(), ", "); drifted != "" && l.config.Gate.Drift {
+	if drifted := strings.Join(r.Trend.Drifted(), ", "); drifted != "" && l.Gate.Drift {
 		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it",
 			"the newest month is unlike those before (%s): nothing was committed", drifted)
 	}
@@ -180,9 +173,9 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 
 func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {
 	unvouched, _ := l.archive.Unvouched()
-	in := &report.Input{Stretches: l.trimmed != nil && l.trimmed.Stretches, Unvouched: unvouched, Config: l.config, Attacks: l.attacks,
-		Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
-	r := &l.config.Resolve
+	in := &report.Input{Stretches: l.Range != nil && l.Range.Stretches, Unvouched: unvouched, Config: l.Config, Attacks: l.attacks,
+		Reading: audit.Standing(l.readings, m), Files: l.archive.Files, Drift: l.archive.Drift, Model: l.Model.Header(), Version: l.Version}
+	r := &l.Resolve
 	for _, list := range []struct {
 		entries []string
 		file    string
@@ -194,8 +187,8 @@ func (l *lastStep) reportInput(m *commit.Manifest) (*report.Input, error) {
 		}
 		*list.n = len(all)
 	}
-	if l.config.Tag.Recall > 0 {
-		at, err := l.model.Bias(l.config.Tag.Recall)
+	if l.Tag.Recall > 0 {
+		at, err := l.Model.Bias(l.Tag.Recall)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
@@ -26,7 +27,7 @@ func TestLastStepName(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %+v", set, err)
 		}
-		l.config = c
+		l.masking = &masking{Flow: &flow.Flow{Config: c}}
 		return l.String()
 	}
 	plain := name(new(lastStep))

@@ -270,7 +270,7 @@ func Finish(ctx context.Context, c *console.Console, load loader, o *Options) er
 		ctx, end := m.bounded(ctx)
 		defer end()
 		var err error
-		if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
+		if m.last, err = newLastStep(m); err != nil {
 			return err
 		}
 		checked := m.record.checks

@@ -168,7 +168,7 @@ func (m *masking) mask(ctx context.Context) error {
 	if o.Save {
 		m.record.part = "plan"
 	}
-	if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
+	if m.last, err = newLastStep(m); err != nil {
 		return err
 	}
 	if m.last.ledger.Alone() {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -146,7 +147,7 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 	cfg := *r.config
 	cfg.Run.Workers = r.workers
 	p := &flow.Flow{Config: &cfg, Model: &flow.Model{Model: tiny{set: set, header: tagger.Header{Name: "tiny", Kind: "crf", Training: r.training}}}}
-	last, err := newLastStep(p, nil, &archive.Archive{}, "test", filepath.Join(t.TempDir(), "none"))
+	last, err := newLastStep(&masking{Console: &console.Console{Version: "test"}, Flow: p, archive: &archive.Archive{}, record: &record{private: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}
