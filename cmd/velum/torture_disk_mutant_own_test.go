@@ -62,7 +62,7 @@ func diskCaught(test func(uint64, func(diskOp) bool) (diskTally, error), bug fun
 func diskSyncs(t *testing.T, test func(uint64, func(diskOp) bool) (diskTally, error)) []string {
 	t.Helper()
 	count := map[string]int{}
-	for seed := range uint64(150) {
+	for seed := range uint64(400) {
 		if _, err := test(seed, func(op diskOp) bool { count[diskStep(op)]++; return false }); err != nil {
 			t.Fatal(err)
 		}
