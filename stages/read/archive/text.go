@@ -35,11 +35,7 @@ const (
 	documentForm             // of FHIR, HL7 v2 or CDA: units are bytes
 )
 
-// archiveForms are the values of Options.Format.
-var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm,
-	"txt": noteForm, "fhir": documentForm, "hl7": documentForm, "cda": documentForm}
-
-// Formats returns the values of option read.format.
+// Formats returns the values of option read.format, in the order of forms; the last three are documents.
 func Formats() []string {
 	return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt", "fhir", "hl7", "cda"}
 }
@@ -112,7 +108,7 @@ func endsAsParquet(name string) bool {
 // notes of a file each. What else lies in its folders is not read, and named: see pass.
 // A file that was given itself counts whatever the others are.
 func (a *Archive) settleForms() {
-	want := forms[a.o.Format]
+	want := form(min(max(0, slices.Index(Formats(), a.o.Format)), int(documentForm)))
 	ranks := [...]int{noForm: 0, parquetForm: 4, dumpForm: 4, documentForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
 	best, broken := 0, 0
 	for i := range a.Files {

@@ -20,7 +20,6 @@ import (
 // An option is one key of a YAML file and the place of its value.
 type option struct {
 	key     string // as in read.columns.id
-	field   []int  // of its value in a Config
 	at      any    // pointer to the value, see kindOf
 	def     string // the built-in value
 	why     string // what it does and the reason for its default

@@ -259,8 +259,10 @@ func (c *Config) Workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Text returns the value of an option as text, as `velum run options` shows it.
-func (c *Config) Text(key string) string { return find(c.options(), key).text() }
+// Text returns the value of an option as text, as `velum run options` shows it. Only this option is bound: a report asks for some twenty.
+func (c *Config) Text(key string) string {
+	return bind([]option{*find(table(), key)}, c)[0].text()
+}
 
 // Each calls do for every option in printing order, with its key, its value as text, and whether it affects the output.
 func (c *Config) Each(do func(key, text string, shapes bool)) {
@@ -309,7 +311,7 @@ func parse(text string) (all []option) {
 			case bar:
 				o.property(property)
 			case o.key == "" && named:
-				o.key, o.def, o.field = key, def, fieldOf(key)
+				o.key, o.def = key, def
 			default:
 				o.why = line
 			}
@@ -348,22 +350,15 @@ func (o *option) property(line string) {
 	}
 }
 
-// fieldOf returns where a configuration has the value of an option: read.max_note_bytes is Read.MaxNoteBytes. To seek the fields by name
-// for every Text took 4 % of a run of one note.
-func fieldOf(key string) (index []int) {
-	at := reflect.TypeFor[Config]()
-	for part := range strings.SplitSeq(strings.ReplaceAll(key, "_", ""), ".") {
-		field, _ := at.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, part) })
-		at, index = field.Type, append(index, field.Index...)
-	}
-	return index
-}
-
-// bind returns the options with their places in a configuration.
+// bind returns the options with their places in a configuration: read.max_note_bytes is Read.MaxNoteBytes.
 func bind(options []option, c *Config) []option {
 	all := slices.Clone(options)
 	for i := range all {
-		all[i].at = reflect.ValueOf(c).Elem().FieldByIndex(all[i].field).Addr().Interface()
+		at := reflect.ValueOf(c).Elem()
+		for part := range strings.SplitSeq(strings.ReplaceAll(all[i].key, "_", ""), ".") {
+			at = at.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, part) })
+		}
+		all[i].at = at.Addr().Interface()
 	}
 	return all
 }
