@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/velum-health/velum/pipeline"
@@ -24,9 +25,8 @@ type Reader struct {
 	file    *os.File
 	disk    durable.Witness // of file
 	text    Cursor
-	ids     []Cursor
-	write   []asText // of the ids
-	valid   []bool   // scratch
+	ids     []extraReader // as text
+	valid   []bool        // scratch
 	extra   []extraReader
 	columns []pipeline.Column // of extra, without values
 
@@ -100,7 +100,8 @@ func (r *Reader) cursors(f *Footer, b *bindings, from, to int) error {
 	}
 	r.text = f.Cursor(b.text.column, 0, file, from, to)
 	for _, id := range b.ids {
-		r.ids, r.write = append(r.ids, f.Cursor(id.column, 0, file, from, to)), append(r.write, textOf(&f.Columns[id.column].Elements[0]))
+		id.value = textOf(&f.Columns[id.column].Elements[0])
+		r.ids = append(r.ids, f.extraReader(id, file, from, to))
 	}
 	for _, x := range b.extra {
 		column, err := NewColumn(x.As, x.Shape)
@@ -146,12 +147,9 @@ func (r *Reader) GroupRows() []int64 {
 func (r *Reader) Close() error {
 	err := r.fence(func() error {
 		err := r.text.Close()
-		for i := range r.ids {
-			err = errors.Join(err, r.ids[i].Close())
-		}
-		for i := range r.extra {
-			for k := range r.extra[i].leaves {
-				err = errors.Join(err, r.extra[i].leaves[k].Close())
+		for _, x := range slices.Concat(r.ids, r.extra) {
+			for i := range x.leaves {
+				err = errors.Join(err, x.leaves[i].Close())
 			}
 		}
 		return err
@@ -212,7 +210,7 @@ func (r *Reader) decode(b *pipeline.Batch) error {
 		r.scratch[i].Reset()
 		r.valid = r.valid[:0]
 		// a longer one does not count as an id anyway
-		if err := r.ids[i].texts(&r.scratch[i], &r.valid, r.write[i], input.MaxID+1, n); err != nil {
+		if err := r.ids[i].leaves[0].texts(&r.scratch[i], &r.valid, r.ids[i].value, input.MaxID+1, n); err != nil {
 			return err
 		}
 	}
@@ -231,14 +229,10 @@ func (r *Reader) end() error {
 	if r.done != r.rows {
 		return input.Damage("", fmt.Sprintf("%d rows read, the footer says %d", r.done, r.rows))
 	}
-	all := [][]Cursor{r.ids}
-	for i := range r.extra {
-		all = append(all, r.extra[i].leaves)
-	}
-	for _, cursors := range all {
-		for i := range cursors {
-			if err := cursors[i].Load(); err != io.EOF {
-				return cmp.Or[error](err, cursors[i].Damage("has more values than the text"))
+	for _, x := range slices.Concat(r.ids, r.extra) {
+		for i := range x.leaves {
+			if err := x.leaves[i].Load(); err != io.EOF {
+				return cmp.Or[error](err, x.leaves[i].Damage("has more values than the text"))
 			}
 		}
 	}
