@@ -51,7 +51,7 @@ func (s pieceFinder) spread(i int) (x spread) {
 		}
 		if x.apart > 0 && string(s.Text[i:i+w]) != string(s.Text[gapStart:gapEnd]) {
 			x.same = false
-			x.most = x.apart == 1
+			x.most = x.most && x.apart == 1
 		}
 		gapStart, gapEnd = i, i+w
 		for _, b := range s.Text[i : i+w] {
@@ -182,7 +182,7 @@ func (s pieceFinder) pieces(n *num) {
 		return
 	}
 	alone := !s.continues(n.start)
-	s.identity(n, &x)
+	s.identity(n, &x, alone)
 	s.cifPieces(n, &x)
 	s.social(n, &x)
 	s.cardPieces(n, &x)
@@ -224,8 +224,9 @@ func (s pieceFinder) checkBehind(i, v int, together bool) int {
 }
 
 // identity finds DNI, NIE and the NIF with K, L or M, also glued to a word: NIEX... With the
-// right letter every form counts, with another one the usual forms.
-func (s pieceFinder) identity(n *num, x *spread) {
+// right letter every form counts, with another one the usual forms. Pieces behind more digits count only with a letter in
+// front (875/125 1-1-1 (12D is a dose, and one in 23 has the right letter).
+func (s pieceFinder) identity(n *num, x *spread, alone bool) {
 	p := n.start - s.signsBefore(n.start) - 1
 	for _, digits := range [...]int{8, 7} {
 		end := x.end(digits)
@@ -238,7 +239,7 @@ func (s pieceFinder) identity(n *num, x *spread) {
 		switch foreign = foreign && (p == n.start-1 || !s.AlnumBefore(p)); {
 		case foreign:
 			start = p
-		case digits == 7 && (!together || loose || n.glued):
+		case !together && !alone, digits == 7 && (!together || loose || n.glued):
 			continue
 		default:
 			v = x.value(0, digits)
@@ -258,7 +259,7 @@ func (s pieceFinder) identity(n *num, x *spread) {
 func (s pieceFinder) cifPieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
 	first := s.At(p) &^ 0x20
-	if !cut.IsLetter(first) || first == 'I' || x.n < 7 {
+	if !cut.IsLetter(first) || first == 'I' || first == 'O' || first == 'T' || first > 'W' || x.n < 7 {
 		return
 	}
 	var d [8]byte
@@ -298,11 +299,11 @@ func (s pieceFinder) social(n *num, x *spread) {
 		lengths, whole := x.lengths(digits), x.whole(digits)
 		switch {
 		case control.Social(x.digit[:digits]):
-			if digits == 12 || x.n == 11 && (x.value(0, 2) != 34 || x.digit[2] < '6') {
+			if digits == 12 || x.n == 11 && x.apart <= 2 && (x.value(0, 2) != 34 || x.digit[2] < '6') {
 				s.add(n.start, end, socialID, 0.9, true)
 				return
 			}
-		case n.inner || n.glued || !s.stops(end) || s.LetterAt(end):
+		case n.inner || n.glued || !s.stops(end) || s.LetterAt(end) || s.measured(end):
 		case x.same && lengths == 282, digits == 12 && lengths == 29:
 			s.add(n.start, end, socialID, 0.8, false)
 		case whole && digits == 12:
