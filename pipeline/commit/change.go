@@ -28,7 +28,7 @@ type Overlap struct {
 // A comparer compares a file with what an earlier run made of another.
 type comparer func(given []Unit, was []*UnitRecord) (Overlap, error)
 
-// fewNotes is how many notes must have been compared before the share of equal texts says anything.
+// fewNotes is the smallest number of compared notes at which the share of equal texts is used.
 const fewNotes = 10
 
 // fate returns what becomes of the earlier file: "replaced", "added" (both stay), or "" if the overlap does not decide

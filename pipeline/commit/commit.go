@@ -30,7 +30,8 @@ type UnitOptions struct {
 	Vanished string   // keep, remove or refuse what has gone from below a root; "" means keep
 	Changed  string   // what becomes of a file at whose path another lay: add, replace or refuse; "" asks Compare
 	Compare  comparer // nil: a file at whose path another lay is a new version of it
-	// what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
+	// Forget reports whether a unit of an earlier run is to be removed, given its record and where its input lay ("" if
+	// that is not known). nil: none is removed.
 	Forget func(u *UnitRecord, at string) bool
 
 	Rest rester // copies what is left of a unit when some of its files are removed
@@ -337,7 +338,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	}
 	f := &Final{Manifest: m, Before: before, parts: Parts{run: r, stem: "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
-		// What is damaged here velum wrote itself: it cannot be fetched again.
+		// Damaged data in this step was written by velum itself and cannot be fetched again, so it is not quarantined.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
 			err = &durable.IntegrityError{Path: damage.Path, Cause: damage.where()}
 		}
@@ -353,7 +354,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	return nil
 }
 
-// state tells how a part of the last commit differs from its record, as far as the options say that it is looked at.
+// state returns how a part of the last commit differs from its record; the options decide whether its bytes are read.
 func (r *Prepared) state(p PartRecord) (string, error) {
 	return partState(r.fs, r.out.root(p.Private), p, r.o.ByLength)
 }

@@ -148,7 +148,7 @@ func (g *growth) move(files []*givenFile) {
 	}
 }
 
-// places returns where all inputs lie: those of the last commit, and those of this run.
+// places returns where the inputs lie: those of the last commit, and those of this run.
 func (g *growth) places() *places {
 	all := noPlaces()
 	all.Output = g.now.Output

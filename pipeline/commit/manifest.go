@@ -176,7 +176,7 @@ func (m *Manifest) public() *Manifest {
 	h.Public, h.Counts = "", m.Counts.public()
 	h.Units = []UnitRecord{}
 	for _, u := range m.Units {
-		// How many notes a file has is nobody's business where its parts say nothing of it.
+		// The number of notes of a file stays private where no public part belongs to the file.
 		if parts := ofTree(u.Parts, false); len(parts) > 0 || u.Damage != "" {
 			h.Units = append(h.Units, UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread &&
 				u.Damage != "", Parts: parts})
@@ -190,7 +190,7 @@ func (m *Manifest) public() *Manifest {
 	return &h
 }
 
-// public are the counts that say no more than the masked notes do.
+// public returns the counts that reveal no more than the masked notes do.
 func (c *Counts) public() Counts {
 	open := Counts{Rows: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined}
 	for name, n := range c.Tally {
@@ -381,8 +381,8 @@ func Check(ctx context.Context, dir string, logs ...Log) ([]Difference, error) {
 	return slices.Compact(diffs), err
 }
 
-// walk calls do with everything below a folder of a tree, by its path with slashes, folders before what is in them.
-// fs.SkipDir of a folder passes over what is in it.
+// walk calls do with the slash-separated path of everything below a folder of a tree, a folder before its content. If
+// do returns fs.SkipDir for a folder, its content is skipped.
 func walk(d durable.FS, root, dir string, do func(name string, e fs.DirEntry) error) error {
 	entries, err := d.ReadDir(filepath.Join(root, dir))
 	for _, e := range entries {

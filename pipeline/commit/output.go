@@ -86,7 +86,7 @@ func (o *Output) root(private bool) string {
 	return o.Dir
 }
 
-// file returns where a part stands.
+// file returns the path of a part.
 func (o *Output) file(p PartRecord) string { return filepath.Join(o.root(p.Private), p.Path) }
 
 // Apart checks that the two trees belong to this output alone: neither is inside the other, or inside or around an
@@ -202,8 +202,8 @@ func resolve(name string) string {
 	return filepath.Join(resolve(above), filepath.Base(name))
 }
 
-// alone checks that no other output stands above or below a tree: its sweep
-// would take their parts for its own that nobody knows any more.
+// alone checks that no other output lies above or below a tree. Cleaning up one of them would remove the parts of the
+// other as files that no manifest lists.
 func (o *Output) alone(root string) error {
 	for at := resolve(root); at != filepath.Dir(at); {
 		at = filepath.Dir(at)
@@ -384,8 +384,8 @@ func (o *Output) fresh() error {
 	return nil
 }
 
-// foreign checks that velum wrote what stands in trees whose last run ended:
-// whoever is given the output gets all of it.
+// foreign checks that velum wrote all files of trees whose last run has ended, because anybody who is given the output
+// gets all of them.
 func (r *Prepared) foreign() error {
 	if r.old == nil || r.unended { // what nobody knows may be what a run left
 		return nil
@@ -409,7 +409,8 @@ func (r *Prepared) foreign() error {
 	return nil
 }
 
-// journals is the folder in which the journals of a run stand until it ends. In both trees it says that there is such a run.
+// journals returns the folder that holds the journals of a run until it ends. In both trees it marks a run that has not
+// ended.
 func (o *Output) journals() string { return filepath.Join(o.Private, runsName) }
 
 // PrivateDir returns the default private tree of a public one.

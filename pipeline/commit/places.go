@@ -50,10 +50,10 @@ func noPlaces() *places {
 	return &places{Format: placesFormat, Units: map[string]place{}, Bad: map[string][]byte{}}
 }
 
-// at returns where the input of a unit lay; "" if nobody knows.
+// at returns where the input of a unit lay; "" if that is not known.
 func (p *places) at(unit string) string { return string(p.Units[unit].At) }
 
-// listed returns the places of what some manifests list.
+// listed returns the places of the inputs that the given manifests list.
 func (p *places) listed(manifests ...*Manifest) *places {
 	of := noPlaces()
 	of.Output = p.Output

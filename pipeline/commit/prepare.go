@@ -90,8 +90,8 @@ func newPrepared(plan *Plan, out Output, o UnitOptions) *Prepared {
 func (r *Prepared) Close() error {
 	var errs []error
 	for i, l := range r.held {
-		// A lock whose name comes back with the power would pass for
-		// that of a run that did not end.
+		// The folder is synced, because a lock file that comes back after a power cut would look like that of a run that did
+		// not end.
 		root := r.roots()[i]
 		if i < len(r.turns) {
 			errs = append(errs, r.turns[i].End())
@@ -135,8 +135,8 @@ func (r *Prepared) lock() error {
 	holder := durable.NewHolder(r.of.Run)
 	for _, root := range r.roots() {
 		err := durable.MkdirAll(r.fs, root)
-		// A start that was killed may have left names that only the kernel
-		// knows: nothing is removed on their word before they are durable.
+		// A process that was killed may have created or renamed entries of this folder without syncing it. They are synced
+		// before anything is removed because of them, since a power cut could otherwise lose both the old files and the new.
 		if err == nil {
 			err = r.fs.SyncDir(root)
 		}
@@ -219,7 +219,7 @@ func (r *Prepared) recover() error {
 	return r.sweep()
 }
 
-// take adopts those of some units that are known.
+// take adopts those of the given units that are done already.
 func (r *Prepared) take(units []int, unread bool) error {
 	known, err := r.known()
 	if err != nil {
@@ -237,7 +237,7 @@ func (r *Prepared) take(units []int, unread bool) error {
 	return nil
 }
 
-// earlier reads what the last commit says, and where its inputs lay.
+// earlier reads the manifests of the last commit, and where its inputs lay.
 func (r *Prepared) earlier() error {
 	if err := r.readCommitted(); err != nil {
 		return err

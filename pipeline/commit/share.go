@@ -283,7 +283,7 @@ func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
 	return r.unlike(u, byLength)
 }
 
-// unlike tells which part of a unit is not what it was.
+// unlike returns an error that names a part of a unit that is not as it was written, or nil.
 func (r *Prepared) unlike(u *UnitRecord, byLength bool) (*durable.IntegrityError, error) {
 	for _, p := range u.Parts {
 		kind, err := partState(r.fs, r.out.root(p.Private), p, byLength)
@@ -299,8 +299,8 @@ func (r *Prepared) unlike(u *UnitRecord, byLength bool) (*durable.IntegrityError
 	return nil, nil
 }
 
-// whole returns the committed unit that a rest is made from. If a commit has begun since, the unit may be gone; then
-// the record has its name alone.
+// whole returns the committed unit of which a rest is made. If a later commit has begun, the unit may have been
+// removed; then the record holds only its name.
 func (r *Prepared) whole(x *rest) *UnitRecord {
 	return cmp.Or(r.committed[x.Of], &UnitRecord{Name: x.Of})
 }
@@ -318,7 +318,7 @@ func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
 func (r *doing) remainder(x *rest, parts *Parts, record *UnitRecord) (err error) {
 	of := r.elsewhere(r.whole(x))
 	record.Mark, record.Members, record.Config, record.Model = of.Mark, x.Keep, of.Config, of.Model
-	// Nothing is built upon a part that is not what it was.
+	// The rest must not be made from a part that is not as it was written.
 	if changed, err := r.unlike(of, false); err != nil || changed != nil {
 		return cmp.Or[error](err, changed)
 	}

@@ -26,8 +26,8 @@ func (p *Prepared) takeTurns() error {
 	return p.turns[0].Lost()
 }
 
-// scratch is where temporary files of this process stand. Shards have no turn: theirs is
-// the folder of the plan, which goes when it is finished.
+// scratch returns the folder for temporary files of this process. A shard has no turn; it uses the folder of the plan,
+// which is removed when the plan is finished.
 func (p *Prepared) scratch(private bool) string {
 	if p.turns == nil {
 		return filepath.Join(p.out.root(private), runsName, p.of.Run)
@@ -52,7 +52,7 @@ func (p *Prepared) lost(err error) error {
 	return err
 }
 
-// folders makes the folder that says that a run has not ended, and folders in it, in both trees.
+// folders creates, in both trees, the folder that marks a run that has not ended, and the given folders in it.
 func (p *Prepared) folders(in ...string) error {
 	for i, root := range p.roots() {
 		for _, name := range append([]string{""}, in...) {

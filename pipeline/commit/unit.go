@@ -99,7 +99,7 @@ func (p *Plan) Name(u *Unit) string {
 	return hex.EncodeToString(h.Sum(nil)[:10])
 }
 
-// check tells what is wrong with a plan.
+// check returns the mistake in a plan, or nil.
 func (p *Plan) check() error {
 	type piece struct {
 		input    string

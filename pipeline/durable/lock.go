@@ -59,17 +59,16 @@ func (osFS) Lock(name string, holder Holder) (io.Closer, error) {
 		if stillNamed(f, name) {
 			return takeLock(f, holder)
 		}
-		// The holder before us removed the file between our open and our
-		// lock: what we have locked has no name any more.
+		// The previous holder removed the file after this process opened it and before it locked it, so the locked file no
+		// longer has a name.
 		if err := f.Close(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// holderIn reads who has the lock. The holder writes its name when it has the
-// lock already: one who comes in between waits for it, a fifth of a second at
-// most.
+// holderIn reads who holds the lock. A holder takes the lock first and then writes its name, so a reader may have to
+// wait for the name; it waits a fifth of a second at most.
 func holderIn(f io.ReaderAt) (h Holder) {
 	for range 20 {
 		data, _ := io.ReadAll(io.NewSectionReader(f, 0, 1<<16))

@@ -79,8 +79,9 @@ func Ask(questions []Question, a Asking) []Asked {
 	return p.picked
 }
 
-// byLength sorts by how unsure a note is among those of its length, to powers of two: the confidence of a note is that of its
-// least sure token, so long ones, which may be of one kind, would take all places.
+// byLength ranks notes by how unsure they are among notes of about the same length (the same power of two). The
+// confidence of a note is that of its least sure token, so without this long notes, which may all be of one kind, would
+// take all places.
 func (a *asking) byLength() {
 	var size, seen [33]int // by length
 	for i := range a.sorted {

@@ -96,7 +96,7 @@ func newBalance(p *pool) *balance {
 	return b
 }
 
-// conditions sets those of n notes with spans.
+// conditions sets the conditions for a choice of n notes with spans.
 func (b *balance) conditions(n int) {
 	b.rows, b.soft = b.rows[:0], b.soft[:0]
 	b.add(row{one: 1}, false)
@@ -149,8 +149,8 @@ func (b *balance) addLengths(there [MaxClasses]int) {
 	}
 }
 
-// take returns how many notes of every stratum to take: n with spans, with or
-// without regard to lengths, and so many without spans.
+// take returns the number of notes to take from each stratum: n with spans, with or without regard to their lengths,
+// and the given number without spans.
 func (b *balance) take(n, empty int, lengths bool) []int {
 	take := b.all()
 	all := b.sums(take)

@@ -50,9 +50,9 @@ func quantileOf(counts *[10_001]int, share float64) Confidence {
 	return 10_000
 }
 
-// pass tells whether a note may be chosen: the least sure span of each class
-// is as sure as its class asks for, and what stands outside spans as sure as
-// it has to be there, or as the least sure of these spans.
+// pass reports whether a note may be chosen. In each class, the least sure span must be at least as sure as the floor
+// of its class. The tokens outside of spans must be at least as sure as their floor, or as the least sure of these
+// spans if that is lower.
 func (f *Floors) pass(r *Record) bool {
 	outside := f.Outside
 	for c, n := range r.Spans {

@@ -105,11 +105,12 @@ func (s *Shortlist) Settle() (listed []int) {
 	return listed
 }
 
-// AppendBinary appends the list: what Choice.Add reads. All notes are settled.
+// AppendBinary appends the encoded list, which Choice.Add reads. All notes must have been settled (see Settle).
 //
-//	candidates, strata; of each stratum: classes, and of each class its number, spans
-//	and tokens; notes, and of each the hash of its id, confidence and place
-//	notes for a curator, each as above
+//	number of candidates, number of strata
+//	for each stratum: number of classes; for each class its number, spans and tokens
+//	                  number of notes; for each note the hash of its id, its confidence and its place
+//	number of notes for a curator, and these notes as above
 func (s *Shortlist) AppendBinary(dst []byte) []byte {
 	s.pool.close()
 	dst = binary.AppendUvarint(dst, uint64(s.pool.candidates))
@@ -137,9 +138,10 @@ func (s *Shortlist) appendEntries(dst []byte, entries []entry) []byte {
 	return dst
 }
 
-// Remaining returns the encoded shortlist of a unit after notes were removed. place returns the new position of a note
-// among those that the unit has written, or false if the note is gone. Removed notes that are on no list still count as
-// candidates, since they cannot be identified.
+// Remaining returns the encoded shortlist of a unit from which notes were removed. place maps the old position of a
+// note among those that the unit has written to its new position; it returns false if the note was removed. The number
+// of candidates falls by the removed notes on the shortlist. Removed candidates that the shortlist does not hold still
+// count, because nothing tells which notes they were.
 func Remaining(list []byte, place func(was int32) (now int32, stays bool)) ([]byte, error) {
 	l := &listReader{data: list}
 	candidates, strata := l.uvarint(), uint64(0)

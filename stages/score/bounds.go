@@ -60,7 +60,7 @@ func boundsOf(dst []bounds, spans []pipeline.Span) []bounds {
 	return slices.Compact(dst)
 }
 
-// common returns what two sorted sets both have.
+// common returns the spans that two sorted sets have in common.
 func common(dst, a, b []bounds) []bounds {
 	for _, x := range a {
 		if _, both := slices.BinarySearchFunc(b, x, compareBounds); both {

@@ -77,8 +77,9 @@ func (s *Scorer) Gather(other *Scorer, into func(i int) int) {
 	}
 }
 
-// DifferenceInterval returns the 95 % interval of measure m of s minus that of other by the paired bootstrap, which
-// resamples the rows of both together. Both must have seen the same notes in the same order.
+// DifferenceInterval returns the 95 % interval of the difference of measure m, s minus other, by the paired bootstrap:
+// each draw resamples the notes of both scorers together. Both must have scored the same notes with the same gold
+// spans, in the same order. It is an error if their numbers of notes, or of gold spans in some note, differ.
 func (s *Scorer) DifferenceInterval(other *Scorer, m Measure, draws int, seed uint64) (Interval, error) {
 	if err := s.comparable(other); err != nil {
 		return Interval{}, err

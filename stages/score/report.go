@@ -187,9 +187,8 @@ func (s *Scorer) sum() [numMeasures]total {
 	return sum
 }
 
-// macro is the mean of the ratios of notes. Notes with neither gold nor
-// system spans say nothing and are left out; a ratio without denominator in
-// the others is 0.
+// macro returns the mean of the ratios of single notes. It leaves out notes with neither gold nor system spans. In the
+// other notes a ratio without a denominator is 0.
 func (s *Scorer) macro(m Measure) Ratios {
 	var mean means
 	for i := range s.rows {
@@ -261,10 +260,10 @@ func (s *Scorer) column(m Measure) (all []count) {
 	return all
 }
 
-// gained draws as many notes as there are, with replacement, again and again, and returns the middle 95 % of what each ratio
-// of now is higher than that of was, over the same draws: the paired bootstrap. Notes with the same
-// counts are alike, and short notes have few different ones, so a draw counts
-// kinds of notes and sums over kinds.
+// gained returns the 95 % interval of how much each ratio of now is higher than that of was, by the paired bootstrap:
+// it draws as many notes as there are, with replacement, takes the difference over each draw, and returns the middle 95
+// % of the differences. Notes with equal counts are interchangeable, and short notes have few different counts, so a
+// draw chooses how often each kind of note occurs and sums over the kinds.
 func gained(was, now []count, draws int, seed, stream uint64) Interval {
 	index, kinds, kindOf := map[[2]count]int{}, [][2]count{}, make([]int, len(now))
 	for i := range now {

@@ -219,8 +219,7 @@ func (s *Scorer) matching(match func(gold, system pipeline.Span) bool) count {
 	return c
 }
 
-// anyOverlap tells whether one of the sorted spans shares a byte with s and
-// is as wanted.
+// anyOverlap reports whether one of the sorted spans shares a byte with s and passes the test wanted.
 func anyOverlap(spans []pipeline.Span, s pipeline.Span, want func(pipeline.Span) bool) bool {
 	for _, x := range spans {
 		if x.Start >= s.End {

@@ -57,7 +57,7 @@ func newMaker(o *Options) *maker {
 	return m
 }
 
-// seed starts the random numbers of one thing: a note, a patient.
+// seed starts the random numbers for one subject, such as a note or a patient.
 func (m *maker) seed(stream, i uint64) {
 	m.rng.Seed(mix(m.o.Seed^stream), mix(i+stream))
 }
@@ -186,8 +186,8 @@ func (m *maker) turn() int {
 	return m.at
 }
 
-// clause writes one of the rule's alternatives behind what is there; not one
-// that the note has already, unless none other comes up.
+// clause appends one of the rule's alternatives to the note. It tries three times to find one that the note does not
+// have yet.
 func (m *maker) clause(r *rule) {
 	m.separate()
 	start, spans := len(m.text), len(m.spans)
@@ -206,7 +206,7 @@ func (m *maker) clause(r *rule) {
 	}
 }
 
-// fresh tells whether the note has no such clause yet, and remembers it.
+// fresh reports whether the note has no such clause yet, and remembers the clause.
 func (m *maker) fresh(clause []byte) bool {
 	h := xxh3.Hash(clause)
 	if slices.Contains(m.clauses, h) {

@@ -139,7 +139,7 @@ func nameSplit(form string) Split {
 	return splitOf(string(gazetteer.Fold(nil, []byte(form))))
 }
 
-// feminine guesses from the ending; templates use it for articles only.
+// feminine guesses the gender of a word from its ending. Templates use it only to choose articles.
 func feminine(name string) bool {
 	if strings.Contains(womenNotInA, " "+name+" ") {
 		return true
@@ -156,7 +156,7 @@ const (
 // trained on these notes does not learn to trust the lists alone.
 const invented = 0.08
 
-// draw returns a name of the pool, or now and then one made up.
+// draw returns a name of the pool. Of surnames and towns, the share invented is made up.
 func (l *lexicon) draw(m *maker, p pool) string {
 	switch {
 	case p == lastName && m.chance(invented):

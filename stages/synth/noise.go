@@ -34,7 +34,8 @@ const (
 	noAccents
 )
 
-// Writing habits, drawn uniformly. BOOT appendix B: random capitals, words glued to punctuation, missing accents.
+// A style draws one entry of each of these lists; all entries are equally likely. The habits are those of BOOT appendix
+// B: random capitals, words glued to punctuation, missing accents.
 var (
 	letterHabits = "1111111002222334" // of letterCase
 	nameHabits   = "0000000000223"    // of letterCase

@@ -1,23 +1,20 @@
 // Package synth generates invented clinical notes with gold spans.
 //
-// From a seed it makes batches of short primary-care notes in Spanish, Catalan and both, and optionally longer reports,
-// with the spans of all personal health information in them. All templates were written for velum; nothing comes from a
+// From a seed it makes batches of short primary-care notes and optionally longer reports, in Spanish, in Catalan or in
+// a mixture of both, with the spans of all personal health information in them. All templates were written for velum; nothing comes from a
 // real note. Names of people and places are drawn from the lists of models/word/gazetteer or made up; names of
 // hospitals are public.
 //
-// The notes follow BOOT appendix B and ATN §3: 19 words a note with
-// a heavy tail, 1.27 Spanish notes for each Catalan one, personal information
-// in about one note in nine, names of persons 0.28 % and places 1.12 % of the
-// tokens, misspellings, dropped accents, glued words, case at random. They
-// are full of words that look like names and are not (Parkinson, abril,
-// Reyes), of doses that look like dates and of numbers that look like ids.
+// The notes have the proportions that the papers BOOT (appendix B) and ATN (§3; see `velum help papers`) report of real
+// archives: 19 words a note on average with a heavy tail, 1.27 Spanish notes for each Catalan one, personal information
+// in about one note in nine, names of persons as 0.28 % and places as 1.12 % of the tokens. They have misspellings,
+// missing accents, glued words and random letter case, and many traps: words that look like names and are none
+// (Parkinson, abril, Reyes), doses that look like dates, and numbers that look like ids.
 //
-// What counts as which category stands in pipeline/category_kind.go: the same for
-// patterns, rules, models and these notes.
+// The categories are defined in pipeline/category_kind.go, for patterns, rules, models and these notes alike.
 //
-// Note i of a seed is a pure function of both, so that any workers can make
-// any parts of an archive. Training and test material share no template of a
-// sentence and no name: see Split.
+// Each note depends only on the seed and its number, so that several workers can each make a part of an archive. Training
+// and test material share no template of a sentence and no name: see Split.
 package synth
 
 import (
@@ -45,7 +42,7 @@ type Options struct {
 	Days     int32 // that the dates cover; 0 is 365
 }
 
-// Split is one of two halves that share no template and no name.
+// Split is one of the two halves, training and test, which share no template and no name.
 type Split uint8
 
 const (

@@ -145,7 +145,7 @@ func (m *maker) newDate() {
 	}
 }
 
-// wrong is how often a check digit is wrong: people misread and mistype.
+// wrong is the share of identifiers that get a wrong check digit, because people misread and mistype.
 const wrong = 0.15
 
 const checkLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
@@ -259,7 +259,7 @@ func (m *maker) email() {
 	m.expand(m.rules[m.at].mailHost)
 }
 
-// plainLetters drops what an address cannot hold.
+// plainLetters removes everything but the letters a to z, for use in an e-mail address.
 func plainLetters(b []byte) []byte {
 	return slices.DeleteFunc(b, func(c byte) bool { return c < 'a' || c > 'z' })
 }

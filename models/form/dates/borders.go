@@ -35,7 +35,7 @@ func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
 	return dst
 }
 
-// line returns what around a span the finder looks at.
+// line returns the range of bytes around a span that the finder examines.
 func (f *Finder) line(text []byte, start, end int) (from, to int) {
 	for from = start; from > 0 && (start-from < lookBack || text[from]&0xC0 == 0x80); from-- {
 	}
@@ -44,8 +44,8 @@ func (f *Finder) line(text []byte, start, end int) (from, to int) {
 	return from, to
 }
 
-// loose tells whether text[i:j] is nothing but words that stand around dates, or
-// the hour of a time of day: "10 de abril de 09 : 01".
+// loose reports whether text[i:j] holds nothing but words that may stand around dates, or the hour of a clock time that
+// continues behind it: "10 de abril de 09 : 01".
 func (f *Finder) loose(text []byte, i, j int) bool {
 	f.cut(text, i, j)
 	for k := range f.items {

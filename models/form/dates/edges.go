@@ -57,8 +57,7 @@ func (e *Edges) read(text []byte, from, to int) {
 	}
 }
 
-// beside describes the text between the span and the item next to it that says
-// something.
+// beside describes the text between the span and the nearest item that is more than a sign, "de" or a conjunction.
 type beside struct {
 	of, joined bool // "de"; "y", "al"
 	sign       int  // the first sign; 0: none
@@ -92,7 +91,7 @@ func (e *Edges) step(k, d int) (q int, b beside) {
 	return none, b
 }
 
-// ask asks a table what stands in direction d of the span.
+// ask looks up in a decision table whether the text in direction d of the span continues the date.
 func (e *Edges) ask(table string, d int, weekdays bool) bool {
 	f, at := &e.p, e.first
 	if d > 0 {

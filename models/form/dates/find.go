@@ -7,9 +7,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Find is the place of a date in a note, with the borders of the annotation guide for short notes: a weekday beside its
-// day is included; articles, "año" and "finales de" are not; a range is two dates, and a list with a common month is
-// one.
+// Find is the place of a date in a note. Its borders follow velum's annotation guide for short notes: a weekday beside
+// the day belongs to the date; articles, "año" and "finales de" do not; a range is two dates; a list of days with a
+// common month is one date.
 type Find struct {
 	Start, End int
 	Score      float32 // pipeline.HintScore if it could as well be a dose, a score or a blood pressure
@@ -66,8 +66,8 @@ func (f *Finder) Find(dst []Find, text []byte) []Find {
 	return dst
 }
 
-// plausible tells whether the digits text[i:j] may be of a date, by the word or sign on
-// either side: most numbers of a note are doses and values.
+// plausible reports whether the digits text[i:j] may belong to a date, judged by the word or sign on either side. Most
+// numbers in notes are doses and measurements.
 func (f *Finder) plausible(i, j int) bool {
 	k := f.Spaces(j)
 	switch b := f.At(k); b {
@@ -189,8 +189,8 @@ func (f *Finder) lastOfList(d *date, i int) bool {
 	return d.shape == triple && d.by != by || d.month != none
 }
 
-// inner tells whether the number at item i goes on another: 1.234, 10:30. A
-// list goes on with a date that was found: 12/03-15/03.
+// inner reports whether the number at item i continues another number: 1.234, 10:30. A number behind a date that was
+// found continues a list and is not inner: 12/03-15/03.
 func (f *Finder) inner(i int) bool {
 	if i < 2 || !f.items[i].is(number) || f.items[i].gap > 0 || f.items[i-1].gap > 0 {
 		return false
@@ -202,7 +202,7 @@ func (f *Finder) inner(i int) bool {
 	return (p.is(number | clock)) && p.end != f.done && bytes.IndexByte([]byte(".,/-:"), byte(f.items[i-1].value)) >= 0
 }
 
-// apart tells whether items i to j stand too far from each other.
+// apart reports whether two neighbours among items i to j are too far from each other for one date.
 func (f *Finder) apart(i, j int) bool {
 	for k := i + 1; k < j; k++ {
 		if f.items[k].gap > 2 {

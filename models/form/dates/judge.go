@@ -26,18 +26,18 @@ func init() {
 	tables = cut.Tables(strings.ReplaceAll(judgeFile, "-> hint", fmt.Sprint("-> ", hint)), condition)
 }
 
-// partNames are the names in judge.txt of the items of a date, and then of the numbers that it asks about.
+// partNames are the names that judge.txt uses: first the items of a date, then the numbers that its conditions compare.
 var partNames = strings.Fields("a b c day month year lead first next by then items bytes dmy orders dayMonth yearMonth of joined tight weekdays")
 
 const numPlaces = 9
 
-// question holds a reading of a date, about which the tables are asked.
+// question holds the date that the decision tables are to judge.
 type question struct {
 	places [numPlaces]int
 	sums   [12]item
 }
 
-// aim asks about the date d of items i to next, or about what stands there.
+// aim sets the question to the date d of items i to next, or to the items there if they are no date.
 func (f *Finder) aim(d *date, i, next int) {
 	_, lead := f.lead(i)
 	f.places = [...]int{d.a, d.b, d.c, d.day, d.month, d.year, lead, i, next}
@@ -49,7 +49,7 @@ func (f *Finder) aim(d *date, i, next int) {
 	f.setSign(1, d.then)
 }
 
-// setSign makes sum k a sign; absent for 0.
+// setSign stores sign b as number k of the question; 0 means that there is no sign.
 func (f *Finder) setSign(k, b int) {
 	f.sums[k].kinds, f.sums[k].value = sign, b
 	if b == 0 {
@@ -68,7 +68,7 @@ func partOf(text string) (part, off int) {
 	return slices.Index(partNames, name), off
 }
 
-// itemOf returns what finds the item or number of that name.
+// itemOf returns a function that finds the item or number with that name.
 func itemOf(text string) func(*Finder) *item {
 	part, off := partOf(text)
 	if part >= numPlaces {
@@ -319,8 +319,7 @@ func (f *Finder) glued(i int) bool {
 		(before.width() < 2 || !before.is(article|speaks|occasion|label|conn))
 }
 
-// lead returns the item that stands before item i, over an apostrophe, and
-// where it is.
+// lead returns the word before item i, behind which an apostrophe may stand, and its place.
 func (f *Finder) lead(i int) (*item, int) {
 	i--
 	if f.at(i).by("'") {

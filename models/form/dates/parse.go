@@ -2,7 +2,7 @@ package dates
 
 import "github.com/velum-health/velum/pipeline"
 
-// none says that a date lacks a part.
+// none marks a part that a date lacks.
 const none = -1
 
 // date is one date of an expression: the items that are its parts, each none
@@ -34,10 +34,10 @@ var noDate = date{
 	monthOf: none, yearOf: none,
 }
 
-// maxDates is how many dates an expression has at most.
+// maxDates is the largest number of dates in one expression.
 const maxDates = 8
 
-// rounds bounds the search for a reading: garbage is given up.
+// rounds limits the steps of the search for a reading, so that text which is no date costs little.
 const rounds = 400
 
 // expression reads dates from item i on to the end; n are read already, and by
@@ -133,10 +133,10 @@ var readings = []func(p *Parser, d *date, i int) int{
 	(*Parser).yearAlone, inOrder(aNumber),
 }
 
-// bareReadings is how many of them, the last, are of a number by itself.
+// bareReadings is how many of the last readings take a number by itself.
 const bareReadings = 2
 
-// part is a part of a date of words: where it belongs, and what it is.
+// part is a part of a date written in words: the field of the date that it sets, and the test that an item must pass.
 type part struct {
 	of       func(d *date) *int
 	is       func(p *Parser, i int) bool
@@ -234,7 +234,7 @@ func (p *Parser) at(i int) *item {
 	return &absent
 }
 
-// absent is the item behind the last.
+// absent stands for an item outside of the text, such as the one behind the last.
 var absent item
 
 // isDay tells whether item i can be a day.
@@ -432,8 +432,8 @@ func (p *Parser) settle(n int) bool {
 	return (bare == 0 || bare == n) && p.anyOrder()
 }
 
-// owner returns the date whose part is shared: that of the next, or the one
-// that the next shares it with.
+// owner returns the date from which a month or year is shared: the next date, or the date from which the next one
+// shares it itself.
 func owner(next, of int) int {
 	if of != none {
 		return of

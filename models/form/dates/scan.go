@@ -32,11 +32,10 @@ func (it *item) by(signs string) bool {
 
 func (it *item) width() int { return (it.end - it.start) }
 
-// maxItems is how many items a date has at most: a range of two dates with
-// weekdays has some 20.
+// maxItems is the largest number of items in a date; a range of two dates with weekdays has about 20.
 const maxItems = 40
 
-// scan cuts the text into items. False: there is something that no date has.
+// scan cuts the text into items. It returns false if the text holds something that no date has.
 func (p *Parser) scan() bool {
 	p.items = p.items[:0]
 	for i := 0; i < len(p.Text); {
@@ -60,8 +59,8 @@ func (p *Parser) cut(text []byte, i, j int) {
 	}
 }
 
-// next reads the blank, number, word or sign at i and returns its end. False:
-// it is something that no date has.
+// next reads the blank, number, word or sign at i and returns its end. It returns false if this is something that no
+// date has.
 func (p *Parser) next(i int) (end int, ok bool) {
 	switch b := p.Text[i]; {
 	case b == '\n' || b == '\r':

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// stays says that an item is written as it was.
+// stays marks an item that is written without a change.
 const stays = -1
 
 // moved is a date of an expression after the shift.
@@ -79,7 +79,8 @@ func (p *Parser) put(item int, value int) {
 	}
 }
 
-// share compares date i with those whose month and year it shares.
+// share decides whether date i still shares the month and the year of another date after the shift, or has to write its
+// own. It returns false if there is no layout to write them in.
 func (p *Parser) share(i int, d *date, v *moved) bool {
 	need := &p.inserted[i]
 	if d.monthOf != none {
@@ -147,8 +148,7 @@ func (p *Parser) Elides(before, was, now []byte) bool {
 
 func vowel(b byte) bool { return bytes.IndexByte([]byte("aeiouh"), b|0x20) >= 0 }
 
-// insert appends the month and year of date i as those that it shared are
-// written.
+// insert appends the month and year of date i, written like those that it shared before the shift.
 func (p *Parser) insert(dst []byte, i int) []byte {
 	d, v, need := &p.dates[i], &p.moved[i], p.inserted[i]
 	if need.month {
@@ -168,7 +168,7 @@ func (p *Parser) insert(dst []byte, i int) []byte {
 	return dst
 }
 
-// render appends a value as item k is written.
+// render appends a value in the form of item k.
 func (p *Parser) render(dst []byte, k int, v int) []byte {
 	it := &p.items[k]
 	switch {
@@ -216,9 +216,8 @@ func appendPadded(dst []byte, v int, width int) []byte {
 	return append(append(dst, "000"[:width-len(digits)]...), digits...)
 }
 
-// padded tells whether days and months are written with two digits where item
-// k stands: in a date of numbers if none of them has one, elsewhere if it
-// begins with a nought.
+// padded reports whether days and months are written with two digits at item k: in a numeric date unless its day or
+// month has a single digit, in other dates if item k begins with a zero.
 func (p *Parser) padded(k int) bool {
 	for i := range p.dates {
 		d := &p.dates[i]
@@ -279,7 +278,7 @@ func (w *word) in(prefer pipeline.Language) pipeline.Language {
 	return pipeline.Language(bits.TrailingZeros16(w.langs))
 }
 
-// name returns what the value is called in the words of the item.
+// name returns the name of the value in the list of words that the item comes from.
 func (p *Parser) name(it *item, v int) (string, pipeline.Language) {
 	for _, k := range [...]kind{month, weekday, season, third} {
 		if !it.is(k) {

@@ -205,8 +205,8 @@ func (s *CSV) note(b *pipeline.Batch) error {
 	return s.addAs(b, reason, id, text, s.labels, s.o.Unit)
 }
 
-// next reads one record; empty lines between records are none. One that has not as
-// many fields as the header is a *rowError.
+// next reads one record and passes over empty lines. A record with another number of fields than the header is a
+// *rowError.
 func (s *CSV) next() error {
 	if err := s.read(); err != nil || s.columns == 0 || s.record.Len() == s.columns {
 		return err
@@ -242,7 +242,7 @@ func (s *CSV) read() error {
 	}
 }
 
-// get reads a character, and says where it stands; s.at is behind it.
+// get reads a character and returns its place; s.at is then the place behind it.
 func (s *CSV) get() (c byte, at place, err error) {
 	at = s.at
 	if c, err = s.in.r.ReadByte(); err == nil {
@@ -255,7 +255,7 @@ func (s *CSV) get() (c byte, at place, err error) {
 	return c, at, err
 }
 
-// field appends one field to the record and tells whether it was its last.
+// field appends one field to the record, and reports whether it was the last of the record.
 func (s *CSV) field() (last bool, err error) {
 	for first := true; ; first = false {
 		c, at, err := s.get()
@@ -338,8 +338,7 @@ func (s *CSV) lineEnd(at place) error {
 	return err
 }
 
-// unsound is wrong for what is wrong with one row: a lenient reader steps over
-// the rest of the line.
+// unsound is wrong for a mistake in a single row, after which a lenient reader passes over the rest of the line.
 func (s *CSV) unsound(at place, cause, remedy string) error {
 	err := s.broken(at, cause, remedy)
 	if !s.lenient {

@@ -298,8 +298,8 @@ func (i *intake) spanLabel(s *jsonSpan, at place) (label, error) {
 	return l, err
 }
 
-// broken says where a value is no JSON object. The decoder's own words quote
-// the value.
+// broken returns an error with the place of a value that is no JSON object. The decoder's own message is not used,
+// because it quotes the value.
 func (j *JSONL) broken(err error, value []byte, line int) *input.Error {
 	const remedy = "write one JSON object a line"
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -49,7 +49,7 @@ func (i *intake) openFile() (*stream, error) {
 	return s, nil
 }
 
-// written tells what the current file is written in.
+// written returns the encoding of the current file.
 func (i *intake) written(e input.Encoding) {
 	i.encoding = e
 	if e != input.UTF8 {
@@ -95,8 +95,8 @@ func (s *stream) decode(path string, e input.Encoding) (input.Encoding, error) {
 	return e, nil
 }
 
-// byte returns how many bytes of the file are done; -1 if they are not what the
-// reader hands out.
+// byte returns how many bytes of the file have been read; -1 if the reader returns decoded or unpacked bytes, so that
+// its count is not one of the file.
 func (s *stream) byte() int64 {
 	if !s.plain {
 		return -1
@@ -104,7 +104,7 @@ func (s *stream) byte() int64 {
 	return s.at
 }
 
-// seek goes on at a byte, where so many lines are done.
+// seek continues at byte at of the file, before which there are that many lines.
 func (s *stream) seek(at int64, lines int) error {
 	_, err := s.file.Seek(at, io.SeekStart)
 	s.r.Reset(s.file)
@@ -132,7 +132,7 @@ func Unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error)
 	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
 		in, err = gzip.NewReader(r)
 	case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
-		// One goroutine: what unpacks beside us would outlive an error.
+		// The decoder uses one goroutine: further ones would still run after an error.
 		in, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
 	case bytes.HasPrefix(magic, []byte("PK\x03\x04")), bytes.HasPrefix(magic, []byte("\xd0\xcf\x11\xe0")): // whatever its name says
 		return nil, true, &input.Error{Path: path, Cause: "is a workbook or a zip file, and no text; its sheet has to be saved as CSV",

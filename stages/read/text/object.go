@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// object is the members of a JSON object, in their order; of two of one name the last counts.
+// object holds the members of a JSON object in their order; the last one counts if several have the same name.
 type object struct {
 	members []member
 	data    bytes.Buffer

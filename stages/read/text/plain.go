@@ -7,8 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Plain reads plain text, compressed or not: every line with a word is a note, and its id is the line number from 1. It
-// has no labels, and is for training word vectors.
+// Plain reads plain text, compressed or not, for training word vectors. Every line that is not blank is a note without
+// labels, and its id is the number of the line, from 1.
 type Plain struct {
 	intake
 	in *stream

@@ -95,7 +95,7 @@ func (c *csvRecords) GoTo(at int64, line int) error {
 	return c.in.seek(at, line)
 }
 
-// jsonRecords are objects, one a line or in one array.
+// jsonRecords reads JSON objects, one a line or all in one array.
 type jsonRecords struct {
 	*JSONL
 	JSONFields

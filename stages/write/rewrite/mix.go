@@ -17,29 +17,33 @@ import (
 	"github.com/velum-health/velum/stages/write/table"
 )
 
-// Where dates move, a public part of one file would tell the month of its rows. So units stage what is public in the
-// private tree, in the order of the numbers by which the key calls the rows, and the last step makes the public parts of it:
+// Where dates are shifted, a public part with the rows of one file would reveal the month of these rows. So each row has
+// a number, which is computed with the key. Units write their public rows into staged parts in the private tree, sorted
+// by number, and the last step merges these into the public parts:
 //
 //	masked/ of every unit, private  ─> one stream in the order of the numbers  ─> masked/part-00000, part-00001... public
 //
-// A part has the rows of a range of numbers, and a number is a function of key, file and row alone. So neither name, size nor
-// order of the parts tells a file, and which unit was done when, or by whom, changes nothing.
+// A public part has the rows of a range of numbers, and a number depends only on the key, the file and the row. So the
+// names, sizes and order of the parts reveal nothing of the files, and they are the same whichever process did which
+// unit, and when.
 
-// mixedPart is what all rows of a mixed extract have in the column part: a row is called by its number alone.
+// mixedPart is the value of the column part in every row of a mixed extract: there the number alone identifies a row.
 const mixedPart = "mixed"
 
-// mostMerged is how many parts are merged at once; of more, the merged ones are merged.
+// mostMerged is the largest number of parts that one merge reads. If there are more, their merged parts are merged again.
 const mostMerged = 64
 
-// mostWorkers are as many as merge side by side: each holds some 100 MB, more where notes are long.
+// mostWorkers is the largest number of goroutines that merge at the same time. Each holds about 100 MB, more if notes
+// are long.
 const mostWorkers = 6
 
-// mixedRows is how many rows a public part has at the most, give or take chance. Tests lower it.
+// mixedRows is roughly the largest number of rows in a public part; numbers are random, so a part may have a few more.
+// Tests lower it.
 var mixedRows = int64(1 << 18)
 
-// Mix makes the public parts of a kind out of the staged ones, which workers do range by range. Parts of other columns, or of other
-// metadata, stay apart, as the rows of an earlier run with other options may: it returns how many groups there are. The error is a
-// *durable.IntegrityError if a staged part is not what was written.
+// Mix writes the public parts of a kind from the staged ones; several workers each merge a range of numbers. Staged
+// parts with other columns or metadata, such as those of an earlier run with other options, form groups of their own;
+// Mix returns the number of groups. The error is a *durable.IntegrityError if a staged part is not as it was written.
 func Mix(ctx context.Context, f *commit.Final, kind, staged string, rowGroup, workers int) (groups int, err error) {
 	shift := uint(63)
 	for rows := f.Manifest.Masked; rows > mixedRows; rows = (rows + 1) / 2 {
@@ -69,7 +73,7 @@ func Mix(ctx context.Context, f *commit.Final, kind, staged string, rowGroup, wo
 	return len(layouts), err
 }
 
-// layoutOf says what columns and metadata a part has.
+// layoutOf returns the encoded columns and metadata of a part; parts with equal results can be merged.
 func layoutOf(s commit.Staged) (string, error) {
 	r, err := openPart(s)
 	if err != nil {
@@ -83,12 +87,12 @@ func layoutOf(s commit.Staged) (string, error) {
 	return string(layout), errors.Join(err, r.file.Close())
 }
 
-// mixing makes parts of one kind and layout.
+// mixing merges the staged parts of one kind and layout.
 type mixing struct {
 	f        *commit.Final
 	kind     string
 	rowGroup int
-	shift    uint   // a number without so many bits is that of its part
+	shift    uint   // the number of a row, shifted right by this, is the number of its part
 	first    int64  // number of the first part
 	passing  string // name of the only part, if it is to be merged again
 
@@ -96,13 +100,13 @@ type mixing struct {
 	at int64       // its number
 }
 
-// mix merges parts until so few are left that the public parts can be made of them.
+// mix merges parts until at most mostMerged are left, and writes the public parts from these.
 func (m *mixing) mix(ctx context.Context, from []commit.Staged, workers int) (err error) {
 	var passed []*commit.Part
 	for done := false; err == nil && !done; {
 		level, parts, over := len(from), 1<<(63-m.shift), len(from)-mostMerged
 		now := level
-		if done = over <= 0; !done { // as few as leave so many
+		if done = over <= 0; !done { // as few as leave mostMerged parts
 			now = min(level, over+over/(mostMerged-1)+1)
 		}
 		some := slices.Collect(slices.Chunk(from[:now], mostMerged))
@@ -133,7 +137,7 @@ func (m *mixing) mix(ctx context.Context, from []commit.Staged, workers int) (er
 	return err
 }
 
-// cut begins a part where a number is the first of its range.
+// cut ends the current part and begins the next one if the row of like belongs to the range of another part.
 func (m *mixing) cut(like *reader) error {
 	at := m.first + like.number>>m.shift
 	if m.to != nil && at == m.at {
@@ -153,7 +157,7 @@ func (m *mixing) cut(like *reader) error {
 	return err
 }
 
-// end ends the part at hand.
+// end ends the current part, if there is one, and returns it.
 func (m *mixing) end() (*commit.Part, error) {
 	to := m.to
 	if m.to = nil; to == nil {
@@ -166,8 +170,9 @@ func (m *mixing) end() (*commit.Part, error) {
 	return to.File, err
 }
 
-// merge writes the rows of some parts that are called from first to last, in the order of their numbers, and returns the last part
-// that it made. Two notes of one number, as there may be once in a hundred archives of 400 million, are in the order of their ids.
+// merge writes the rows whose numbers lie from first to last, in the order of their numbers, and returns the last part
+// that it wrote. Two rows with the same number, which one in a hundred archives of 400 million notes has, are written
+// in the order of their ids.
 func (m *mixing) merge(from []commit.Staged, first, last int64) (made *commit.Part, err error) {
 	var open []*reader
 	defer func() {

@@ -1,5 +1,7 @@
-// Package rewrite writes parts of units again: Rest without the rows of removed files, Mix with the rows of all units in the
-// order of their numbers. That the bytes of a part are those that were written is checked before.
+// Package rewrite reads parts that a run has written, and writes their rows into new parts. Rest writes a unit without
+// the rows of removed files. Mix merges the rows of all units into public parts, in the order of a keyed number that
+// each row has, so that the place of a row does not tell its file. The bytes of a part are checked against their digest
+// before a row of it is used.
 package rewrite
 
 import (
@@ -17,19 +19,19 @@ import (
 	"github.com/velum-health/velum/stages/write/table"
 )
 
-// reader reads the rows of a part of ours one by one. That its bytes are those that were written is checked before.
+// reader reads the rows of a part one by one. The bytes of the part have been checked against their digest before.
 type reader struct {
 	of     commit.Staged
 	file   durable.File
 	footer *parquet.File
-	groups []parquet.RowGroup // that are left
-	rows   parquet.Rows       // of the one at hand
-	some   []parquet.Row      // of these
-	at, n  int                // the next of them, and how many they are
+	groups []parquet.RowGroup // not read yet
+	rows   parquet.Rows       // of the current group
+	some   []parquet.Row      // that were read of rows
+	at, n  int                // index of the next row in some, and number of rows in some
 
-	row    parquet.Row // the one at hand; nil: there are no more
-	number int64       // by which the key calls it
-	called int         // column that has it
+	row    parquet.Row // the current row; nil: there are no more
+	number int64       // of the current row, computed with the key
+	called int         // index of the column that holds the number; -1: none
 }
 
 func openPart(s commit.Staged) (*reader, error) {
@@ -50,7 +52,7 @@ func openPart(s commit.Staged) (*reader, error) {
 	return r, nil
 }
 
-// again begins a part of the same columns and metadata; others stand in place of columns of their names.
+// again begins a part with the same columns and metadata. Columns in others replace those of the same name.
 func (r *reader) again(file *commit.Part, rowGroup int, others ...column.Column) (*table.Part, error) {
 	meta := r.footer.Metadata()
 	columns, ok := column.Of(meta.Schema[1:])
@@ -71,13 +73,14 @@ func (r *reader) again(file *commit.Part, rowGroup int, others ...column.Column)
 	return &table.Part{Table: table.New(file, columns, rowGroup, metadata...), File: file}, nil
 }
 
-// changed says that the part is none of ours.
+// changed returns the error for a part that is not as velum wrote it.
 func (r *reader) changed() error {
 	return &durable.IntegrityError{Path: r.of.Path,
 		Cause: "does not read as it was written; run.recheck=0d does again what is given, and names the input of what is not"}
 }
 
-// seek goes to the first row that is called by at least that number, in a part in the order of numbers.
+// seek moves to the first row whose number is at least the given one. The rows of the part must be in the order of
+// their numbers.
 func (r *reader) seek(number int64) (err error) {
 	at := sort.Search(len(r.groups), func(g int) bool {
 		var first [1]parquet.Value
@@ -102,7 +105,8 @@ func (r *reader) seek(number int64) (err error) {
 	return err
 }
 
-// next goes to the next row. Values of the last ones are good until then, and some of them may wait in to.
+// next moves to the next row. It reads up to 64 rows at once, which makes the values of earlier rows invalid; before
+// that, it lets to write the rows that it still holds.
 func (r *reader) next(to *table.Part) error {
 	for r.at == r.n {
 		if to != nil {
@@ -137,7 +141,8 @@ func (r *reader) next(to *table.Part) error {
 	return nil
 }
 
-// before tells whether the row at hand comes before that of another part. Every part of mixed rows begins with their ids.
+// before reports whether the current row is to be written before that of another reader: by number, and by id if the
+// numbers are equal. The id is the first column of every part that is mixed.
 func (r *reader) before(o *reader) bool {
 	return r.number < o.number || r.number == o.number && bytes.Compare(r.row[0].ByteArray(), o.row[0].ByteArray()) < 0
 }

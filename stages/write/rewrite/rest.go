@@ -55,7 +55,7 @@ type remaining struct {
 	candidates []int32          // by the place that each had, that which it has now; goes
 }
 
-// goes stands in place of a candidate's new position if the candidate is removed.
+// goes is returned in place of the new position of a candidate that is removed.
 const goes = -1
 
 // sum reads the summary of all notes.
@@ -76,7 +76,7 @@ func (r *remaining) sum(p commit.Staged) error {
 	return nil
 }
 
-// summarize sums up what stays.
+// summarize computes the summary of the rows that stay.
 func (r *remaining) summarize(list Remaining) (err error) {
 	s := r.summary
 	if s == nil {
@@ -206,7 +206,7 @@ func (c *rowCopier) text(row parquet.Row, name string) string {
 	return string(c.value(row, name).ByteArray())
 }
 
-// count takes down what was counted of a row that goes: see counted.named.
+// count adds a removed row to the counts that will be subtracted: see counted.named.
 func (c *rowCopier) count(number int64, row parquet.Row) {
 	switch c.kind {
 	case "masked":
@@ -233,7 +233,7 @@ func (c *rowCopier) count(number int64, row parquet.Row) {
 	}
 }
 
-// counts are those of what is left.
+// counts returns the counts of the rows that stay.
 func (r *remaining) counts(of *commit.UnitRecord) commit.Counts {
 	r.done.Rows = r.done.Masked + r.done.Quarantined
 	r.done.Tally = maps.Clone(of.Tally)

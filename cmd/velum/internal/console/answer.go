@@ -50,7 +50,7 @@ var filling = template.FuncMap{
 	// figure formats a number, whole or not.
 	"figure": func(format string, x any) string { return fmt.Sprintf(format, number(x)) },
 	"next":   func(i int) int { return i + 1 },
-	// rate says a share as people do.
+	// rate formats a share below one half as "1 note in N", a larger one as "N in 10 notes".
 	"rate": func(x any) string {
 		if share := number(x); share < 0.5 {
 			return fmt.Sprintf("1 note in %.0f", math.Floor(1/share))
@@ -68,7 +68,8 @@ func number(x any) float64 {
 	return f
 }
 
-// plain returns what JSON holds with its whole numbers as such, and with texts that may stand on a terminal.
+// plain converts what was read from JSON for a template: whole numbers become integers, and texts lose what a terminal
+// would obey.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

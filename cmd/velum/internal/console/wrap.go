@@ -10,8 +10,7 @@ import (
 // Width is the width of all help texts in columns: the default width of a terminal.
 const Width = 80
 
-// Wrap wraps text of which the first line begins at column indent, and indents
-// the lines that follow as far.
+// Wrap wraps text whose first line begins at column indent, and indents the following lines to the same column.
 func Wrap(indent int, text string) string {
 	var b strings.Builder
 	column := indent

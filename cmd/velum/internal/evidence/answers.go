@@ -329,7 +329,7 @@ func float(v any) float64 {
 	return x.Float()
 }
 
-// readSmall reads a file of no more than so many bytes.
+// readSmall reads a file if it is no larger than the limit.
 func readSmall(file string, most int64) ([]byte, error) {
 	if problem := option.NotPlain(file, most); problem != "" {
 		return nil, exit.Misconfiguredf("name a file", "%s %s", file, problem)

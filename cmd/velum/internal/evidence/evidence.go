@@ -1,10 +1,10 @@
-// Package evidence makes the dossier of one release, which a data-protection officer
-// reads, signs and keeps: what is known of an output, by whom it is said, and what
-// nobody has answered. A record in JSON is the dossier; the page is made of it, byte for
-// byte, and what is signed is a digest of it. Its lines in the audit log say that it
-// was made and signed. It holds counts and digests: no text and no id of a note.
+// Package evidence makes the dossier of one release, which a data-protection officer reads, signs and keeps. The dossier
+// lists what is known of an output, the source of each statement (a program or a person), and the questions that nobody
+// has answered. It is a record in JSON. The page that people read is rendered from the record, always with the same
+// bytes, and a signature is that of a digest of the record. The audit log records that the dossier was made and signed.
+// A dossier holds counts and digests, and no text and no id of a note.
 //
-//	report, manifests, audit log, facts of the house ── collect ──> record ── page
+//	report, manifests, audit log, facts of the institution ── collect ──> record ── page
 //	                                                       └── statement, signature
 package evidence
 

@@ -1,5 +1,5 @@
-// Package heap decides how much garbage a program may leave while it starts. It imports nothing of ours, so that Go
-// initializes it before the packages of models, which fill their tables then.
+// Package heap delays the first garbage collection of a program until it has started. It imports no package of velum,
+// so that Go initializes it before the packages of models, which fill their tables while they are initialized.
 package heap
 
 import (
@@ -8,8 +8,9 @@ import (
 	"runtime/debug"
 )
 
-// starting is GOGC until the first collection, which comes at 36 MB of heap and not at 4. What a program makes at its
-// start stays, so a collection in between finds nothing; it took a tenth of a run of one note.
+// starting is GOGC until the first collection, which therefore comes at a heap of 36 MB instead of 4 MB. A program keeps
+// what it allocates while it starts, so an earlier collection would free nothing; it took a tenth of the time of a run
+// with one note.
 const starting = 900
 
 func init() {

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
-// A finding is what doctor says of one thing.
+// A finding is the result of one check of `velum check machine`.
 type finding struct {
 	What   string `json:"what"`
 	State  string `json:"state"` // ok, warning or failed
@@ -109,8 +109,7 @@ func checkSpace(dir string) finding {
 	return f
 }
 
-// checkSync measures how long the disk takes to promise that data stays. A
-// run does it a few times a unit.
+// checkSync measures how long the disk takes to sync a file. A run syncs a few times a unit.
 func checkSync(dir string) finding {
 	f := finding{What: "fsync", State: fine}
 	times, err := timeSyncs(dir, 15)

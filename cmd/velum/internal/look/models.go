@@ -39,8 +39,8 @@ func Rollback(_ context.Context, c *console.Console, o *ModelsOptions) error {
 	return promotedTo(c, o.Models, "rollback", back.SHA256)
 }
 
-// Promote puts a model file or an embedded model into use in a folder. It refuses a model with a lower masking recall
-// than the one in use, unless forced.
+// Promote puts a model file or an embedded model into use in a folder. Unless forced, it refuses a model whose masking
+// recall is lower than that of the model in use, or was not measured while that of the model in use was.
 func Promote(_ context.Context, c *console.Console, cfg *option.Config, o *ModelsOptions) error {
 	data, err := flow.ModelData(o.File)
 	if err != nil {
@@ -65,8 +65,8 @@ func Promote(_ context.Context, c *console.Console, cfg *option.Config, o *Model
 	return promotedTo(c, o.Models, "promote", fmt.Sprintf("%x", sha256.Sum256(data)))
 }
 
-// gateScore is the measure that must not fall in a model that takes over. For masking
-// recall comes first.
+// gateScore is the measure that must not be lower in a promoted model than in its predecessor, because masking recall
+// matters most.
 const gateScore = "masked_entities_recall"
 
 // gateModel refuses a model that would mask less than the one in use.
@@ -91,8 +91,7 @@ func gateModel(dir string, data []byte) error {
 	return nil
 }
 
-// promotedTo records in the audit log of the folder, and says, which model is
-// in use now.
+// promotedTo records in the audit log of the folder which model is now in use, and prints it.
 func promotedTo(c *console.Console, dir, event, sum string) error {
 	_, err := audit.Append(audit.LogIn(dir), audit.Entry{Event: event, Model: sum})
 	if err != nil {
@@ -116,15 +115,14 @@ type modelInfo struct {
 	Damage     string             `json:"damage,omitempty"`
 }
 
-// describeModel reads what a model says of itself. Every kind of model has these
-// fields in its header.
+// describeModel reads the fields that the header of every kind of model has.
 func describeModel(data []byte) modelInfo {
 	info := modelInfo{SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Bytes: len(data)}
 	info.describe(modelfile.Parse(data))
 	return info
 }
 
-// describe adds what stands in the header of an opened file.
+// describe adds the fields of the header of an opened file.
 func (m *modelInfo) describe(f *modelfile.File, err error) {
 	if err == nil && json.Unmarshal(f.RawHeader(), &struct {
 		Kind       *string
@@ -190,7 +188,7 @@ func listPromoted(dir string) ([]modelInfo, error) {
 	return all, nil
 }
 
-// setState says since when a model of a folder is or was in use.
+// setState sets whether a model of a folder is or was in use, and since when.
 func (m *modelInfo) setState(name string, history []promote.Promotion) {
 	for i, p := range history {
 		if p.File != name {

@@ -26,8 +26,7 @@ func openVectors(path string) (f *embed.File, ok bool, err error) {
 	return f, true, nil
 }
 
-// inspectVectors prints what a file of vectors says of itself, or the
-// neighbours of a word.
+// inspectVectors prints the header of a file of vectors, or the neighbours of a word.
 func inspectVectors(c *console.Console, f *embed.File, word string, n int) error {
 	if word != "" {
 		return printNeighbours(c, f, word, n)
@@ -35,7 +34,7 @@ func inspectVectors(c *console.Console, f *embed.File, word string, n int) error
 	return c.Tell(map[string]any{"message_type": "embedding", "header": f.Header(), "clusters": SizesOf(f)}, VectorsText)
 }
 
-// sizes says how many words the clusters of a number hold.
+// sizes describes the sizes of clusters in words, for one number of clusters.
 type sizes struct {
 	Clusters int     `json:"clusters"`
 	Mean     float64 `json:"mean"`

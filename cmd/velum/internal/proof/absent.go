@@ -74,8 +74,8 @@ func search(ctx context.Context, load func() (*option.Config, error), o *Options
 	return a, cfg, a.look(ctx, cfg, o.In, private)
 }
 
-// Masked returns how many notes of the archive belong to people who object, and how many of these, or of notes without
-// a patient id, are in the output.
+// Masked counts the notes of the archive whose patients object (notes), and the notes of the output that must not be
+// there (masked): those of the same patients, and those without a patient id, because their patients may object too.
 func Masked(ctx context.Context, load func() (*option.Config, error), o *Options) (notes, masked int64, err error) {
 	a, _, err := search(ctx, load, o)
 	if err != nil {
@@ -84,7 +84,7 @@ func Masked(ctx context.Context, load func() (*option.Config, error), o *Options
 	return a.Notes, a.Masked + a.Nobodys, nil
 }
 
-// absence is one search for objectors' notes, and its findings.
+// absence is one search for notes of people who object, with its findings.
 type absence struct {
 	Kind      string   `json:"message_type"`
 	Dir       string   `json:"dir"`
@@ -131,14 +131,14 @@ type objector struct {
 	heading bool
 }
 
-// unitRows are rows of the current unit that must not be masked, and those that
-// somebody should look at if they are.
+// unitRows holds the rows of the current unit that must not be in the output, and those with a similar id, which a
+// person should check if they are in the output.
 type unitRows struct {
 	objects, nobodys map[int64]bool
 	near             map[int64]nearID
 }
 
-// absences is an absence for people.
+// absences is the template that prints an absence for people.
 const absences = `{{.dir}}: {{.notes}} notes of people who object, none of them masked
 {{with .unmatched}}rows of the list that are no patient's of this archive:{{range .}} {{.}}{{end}}
 {{end}}{{range .near}}row {{.row}} of the list is near the id of a masked note ({{.why}}): row {{.at}} of {{.input}}
@@ -265,8 +265,8 @@ type maskedPlace struct {
 	Row int64 `parquet:"row"`
 }
 
-// maskedRows reads which rows of a unit are masked. Files that share a unit come one
-// after the other, so that of one the rows are kept.
+// maskedRows reads which rows of a unit are masked. Files that share a unit follow each other, so it keeps the rows of
+// the last unit and reads them once.
 func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 	at := slices.IndexFunc(r.Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" })
 	if at < 0 {
@@ -319,7 +319,7 @@ func (a *absence) unit(ctx context.Context, archive *archive.Archive, u *commit.
 	return nil
 }
 
-// masked notes what a masked row is.
+// masked counts a masked row if its patient objects or has no id, and keeps it if its id is similar to one of the list.
 func (a *absence) masked(row int64) {
 	if a.here.objects[row] {
 		a.Masked++
@@ -332,7 +332,7 @@ func (a *absence) masked(row int64) {
 	}
 }
 
-// maxNear is how many ids that are near are named.
+// maxNear is the largest number of similar ids that the output of the check names.
 const maxNear = 100
 
 // find records the rows of objectors, of notes without a patient, and of similar ids.
@@ -383,7 +383,7 @@ func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
 	}
 }
 
-// lookUp looks for an id among those of who objects: raw as it stands, id its letters and digits.
+// lookUp looks an id up among the ids of people who object: raw is the id as it is written, id its letters and digits.
 func (a *absence) lookUp(u *commit.Unit, row int64, raw []byte, id string, number bool) {
 	form := patientid.AppendText(nil, raw)
 	if number {
@@ -429,7 +429,7 @@ func (a *absence) document(u *commit.Unit, row int64, doc []byte) {
 	}
 }
 
-// oneCharacter says that an id is one edit away.
+// oneCharacter is the reason given for an id that is one edit away from an id of the list.
 const oneCharacter = "one character"
 
 func (a *absence) match(k int) bool {
@@ -437,7 +437,7 @@ func (a *absence) match(k int) bool {
 	return true
 }
 
-// near keeps the first place of every kind of each row of the list, in each file.
+// near keeps a similar id: for each row of the list, each file and each reason only the first place.
 func (a *absence) near(u *commit.Unit, row int64, k int, why string) {
 	pair := nearPair{k, why, u.Input}
 	if why == oneCharacter {
@@ -449,8 +449,8 @@ func (a *absence) near(u *commit.Unit, row int64, k int, why string) {
 	}
 }
 
-// valueOf returns the usual digit for one of Unicode's: ten stand in a row, and no
-// row stands right behind another but those that NFKD takes away.
+// valueOf returns the ASCII digit for a decimal digit of Unicode. Unicode has such digits in runs of ten from zero to
+// nine. Where two runs touch, NFKD has replaced the digits already.
 func valueOf(c rune) rune {
 	zero := c
 	for unicode.IsDigit(zero - 1) {
@@ -459,12 +459,12 @@ func valueOf(c rune) rune {
 	return '0' + (c-zero)%10
 }
 
-// part matches digits with the rest that a whole number may have behind it: 123.0.
+// part matches an id that is a whole number with a decimal part of zeros: 123.0.
 var part = regexp.MustCompile(`^([^\pL\pN]*\d+)[.,]0+([^\pL\pN]*)$`)
 
-// plain returns the letters, digits and marks of an id, without what follows the point of
-// a whole number; "" for what stands for nothing. It shares no table with package
-// patientid.
+// plain returns the letters, digits and marks of an id, without the decimal part of a whole number; "" for text that is
+// no id, because it has no letter or digit or is a word such as NULL or NaN. It shares no table with package patientid,
+// so that a mistake there is found here.
 func plain(raw string) string {
 	if text := strings.ToUpper(raw); strings.Contains(text, "E+") {
 		if v, ok := new(big.Float).SetString(text); ok && v.IsInt() {

@@ -39,8 +39,7 @@ type difference struct {
 	By       map[string]*diffCount `json:"by_category"`
 }
 
-// diffCount is places of a category. A place that was taken for another category
-// counts under that which it has now.
+// diffCount counts differences of one category. A span whose category differs counts under its category in this output.
 type diffCount struct {
 	Hidden   int64 `json:"hidden_now"`        // was readable
 	Readable int64 `json:"readable_now"`      // was hidden
@@ -48,8 +47,8 @@ type diffCount struct {
 	Replaced int64 `json:"other_replacement"` // the same place and category, another text in its place
 }
 
-// place is a line of DiffOptions.Places. It holds words of a note: those that one of
-// the outputs leaves readable.
+// place is a line of the file DiffOptions.Places. It holds words of a note: those that one of the two outputs leaves
+// readable.
 type place struct {
 	ID     string `json:"id"`
 	Part   string `json:"part"`
@@ -125,7 +124,7 @@ func (d *differ) compare(ctx context.Context, before, after *output) error {
 	return nil
 }
 
-// An output is what diff reads of one: its files by content.
+// An output is one of the two outputs that diff compares, with its files by the digest of their content.
 type output struct {
 	dir, private string
 	files        map[pieceKey]*commit.UnitRecord
@@ -158,7 +157,7 @@ func openOutput(dir string) (*output, error) {
 	return o, nil
 }
 
-// diffNote is a note as an output has it.
+// diffNote is a note as one output holds it.
 type diffNote struct {
 	id, part string
 	masked   []byte // nil: it is held back
@@ -283,7 +282,7 @@ func (d *differ) file(before, after *output, a, b *commit.UnitRecord) error {
 	return nil
 }
 
-// rowsOf are the rows of a file that are released, from its first one.
+// rowsOf returns the released rows of a file, counted from its first row.
 func (o *output) rowsOf(f *commit.UnitRecord) (rows []int64) {
 	for row := range o.rows {
 		if !f.Shares || row >= f.First && row < f.First+f.Rows {
@@ -374,8 +373,7 @@ func (n *diffNote) readable(s diffSpan) (gaps []diffSpan) {
 	return gaps
 }
 
-// text returns the text between the places of a note, as it was in the note; "" if that
-// is not known.
+// text returns the original text between two spans of a note; known is false if the output does not tell what it was.
 func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 	moved := int32(0)
 	known = true // in front of the first
@@ -395,7 +393,7 @@ func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 	return string(n.masked[from:to]), true
 }
 
-// differences is the difference for people.
+// differences is the template that prints a difference for people.
 const differences = `notes that both have  {{.notes}}
   without a difference {{.same}}
   held back now        {{.held_back_now}}

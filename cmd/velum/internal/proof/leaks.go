@@ -101,8 +101,8 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 	return err
 }
 
-// untouched adds the strata of a sample of which nobody has read, whose notes may all leak, and counts the notes
-// that the sample was drawn of.
+// untouched adds those strata of a sample of which nobody has read a note, because all their notes may leak, and counts
+// the notes from which the sample was drawn.
 func untouched(private string, sample *commit.PartRecord, m *commit.Manifest, read *audit.Reading) (notes int64, err error) {
 	data, err := files.Part(private, sample)
 	if err != nil {

@@ -63,7 +63,7 @@ func Log(_ context.Context, c *console.Console, o *LogOptions) error {
 	return nil
 }
 
-// checkedLog is the verification of a log, as it is printed.
+// checkedLog is the result of verifying a log, as Log prints it.
 type checkedLog struct {
 	Kind string `json:"message_type"`
 	*audit.Report

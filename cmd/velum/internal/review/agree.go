@@ -98,7 +98,8 @@ func kappa[T cmp.Ordered](counts map[[2]T]int) float64 {
 	return (agreed/n - chance) / (1 - chance)
 }
 
-// compare reads the other curator's notes, prints the agreement, and keeps on the page only the notes that differ.
+// compare reads the notes of the other curator and prints the agreement. The page then shows only the notes on which
+// the two differ.
 func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	if s.asks.answers != nil {
 		return s.compareAnswers(c, o)

@@ -79,7 +79,7 @@ type journalLine struct {
 	Answer string        `json:"answer,omitempty"`
 	Time   int64         `json:"time,omitempty"` // of the decision, in seconds since 1970
 
-	// of a reading of a sample
+	// fields of a reading of a sample
 	sampled
 	Leaks bool     `json:"leaks,omitempty"` // something was left in it
 	Left  []string `json:"left,omitempty"`  // of these categories

@@ -36,7 +36,7 @@ type wantedNote struct {
 	sampled
 }
 
-// add takes in the note of a row of a unit.
+// add records that the note in this row of a unit is to be shown.
 func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 	f, row := u.File(row)
 	k := files.KeyIn(&f)
@@ -46,7 +46,7 @@ func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 	w[k].notes[row] = n
 }
 
-// sampled is where a note of a sample comes from.
+// sampled says how a note was drawn for a sample.
 type sampled struct {
 	Rank   int    `json:"rank,omitempty"` // line of its file, from 0
 	Center string `json:"center,omitempty"`
@@ -88,7 +88,7 @@ func listed(kind, remedy string) func(context.Context, *option.Config, *Options)
 	}
 }
 
-// wantedOf reads such a file.
+// wantedOf reads a file of the output that lists notes, and returns the notes to show.
 func wantedOf(dir string, m *commit.Manifest, list *commit.PartRecord) (wantedNotes, error) {
 	data, err := files.Part(dir, list)
 	if err != nil {
@@ -119,7 +119,7 @@ func wantedOf(dir string, m *commit.Manifest, list *commit.PartRecord) (wantedNo
 	return wanted, nil
 }
 
-// drawnFrom identifies the sample that is read, for the journal.
+// drawnFrom identifies, for the journal, the sample that is read.
 func drawnFrom(o *Options) (drawn, error) {
 	dir, m, err := files.Private(o.Of)
 	if err != nil {
@@ -217,7 +217,7 @@ func (w wantedNotes) missing(in string) error {
 		"%s: %d files that were masked are not there as they were: %s", in, len(all), strings.Join(all[:min(len(all), namedFiles)], ", "))
 }
 
-// namedFiles is how many files that are missing are named.
+// namedFiles is the largest number of missing files that an error names.
 const namedFiles = 10
 
 // picker is a sink that keeps the notes of some rows.

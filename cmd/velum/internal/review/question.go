@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
-// A question is what the page asks of every note.
+// A question is a task that the page sets for every note.
 type question struct {
 	name    string
 	load    func(ctx context.Context, cfg *option.Config, o *Options) (notes []note, unseen int, err error)

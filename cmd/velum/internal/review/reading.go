@@ -14,10 +14,12 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
-// Reading combines the findings of several readers of one sample from the journals of their sessions; outs are the
-// values of --out in these sessions. Each stratum counts as far as it was read in the order of drawing, by any reader,
-// because that is a random sample of it, too. A note leaks if one reader says so. house is the key that signs journals,
-// or nil; sums holds the digests of all journal lines, since an earlier reading may name one of them as its end.
+// Reading combines the findings of several readers of one sample. It reads the journals of their sessions; outs holds
+// the value of --out of each session. Of each stratum, the notes count that were read, by any reader, before the first
+// note that nobody has read: a beginning of the order of drawing is a random sample of the stratum, too. A note counts
+// as a leak if at least one reader found one in it. house is the institution's key, which signs journals, or nil. sums
+// holds the digests of all lines of the journals: a reading that the audit log recorded earlier names the last line of
+// its journal at that time, so the caller can tell that these journals continue it.
 func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[string]bool, err error) {
 	r, sums = &audit.Reading{Signed: house.ID()}, map[string]bool{}
 	var all []map[int]*journalLine // by reader: what was said of the note of a rank

@@ -1,12 +1,10 @@
-// Package review is the curators' page: notes with spans come in, a person
-// corrects them in a browser, corrected notes go out.
+// Package review serves the curators' page, on which a person corrects the spans of notes in a browser.
 //
 //	in:  notes with spans of a model, in any format; or the audit sample or the quarantine of an output
 //	out: the notes that were decided, for `velum teach learn --answers`, `velum prove evaluate --gold`, `velum teach train`
 //
-// What is asked of a note is a row of the table questions.
-// The page is served to this machine alone, takes nothing from elsewhere, and
-// every decision is on the disk before the next note is shown.
+// The questions that a session can ask about its notes are listed in the table questions. The page is served to this
+// machine alone and loads nothing from elsewhere. Each decision is on the disk before the next note is shown.
 package review
 
 import (
@@ -53,7 +51,7 @@ type Options struct {
 	Export   bool   // write what is decided and end
 }
 
-// maxNotes is how many notes one session holds: they lie in memory.
+// maxNotes is the largest number of notes in one session, because a session holds all of them in memory.
 const maxNotes = 100_000
 
 // note is one note on the page. Offsets count bytes.
@@ -125,7 +123,7 @@ func runLocked(ctx context.Context, c *console.Console, cfg *option.Config, o *O
 	return s.export(context.WithoutCancel(ctx), c, o)
 }
 
-// session is the notes of a page and what became of them.
+// session holds the notes of a page and the decisions about them.
 type session struct {
 	asks    *question
 	unseen  int // notes that cannot be shown
@@ -162,7 +160,8 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 	for i := range s.order {
 		s.order[i] = i
 	}
-	// The first notes of a sample in the order of their lots are a sample too.
+	// Notes of a sample are shown in the order in which they were drawn, so that the first ones are a random sample, too,
+	// if the reader stops early.
 	slices.SortStableFunc(s.order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(s.notes[a].Rank, s.notes[b].Rank), cmp.Compare(s.notes[b].doubt(), s.notes[a].doubt()))
 	})
@@ -186,7 +185,7 @@ func HouseKey(cfg *option.Config) (*secret.Key, error) {
 	return secret.Load(cfg.Key.File)
 }
 
-// maxGuideline of a file: the page shows all of it.
+// maxGuideline is the largest size of a guideline file in bytes, because the page shows all of it.
 const maxGuideline = 64 << 10
 
 // guideline reads the institution's annotation guideline, plain text.
@@ -204,7 +203,7 @@ func guideline(path string) (string, error) {
 	return string(bytes.TrimSpace(text)), nil
 }
 
-// next is the command for what was decided.
+// next returns the command that uses the decisions of this session, for the user to run next.
 func (s *session) next(o *Options) string {
 	switch s.asks.name {
 	case "audit":
@@ -403,7 +402,7 @@ func (n *note) left(final []pipeline.Span) (names []string) {
 	return names
 }
 
-// answerLine is a line of what is written for a question with answers.
+// answerLine is a line of the file that a question with fixed answers writes.
 type answerLine struct {
 	ID     string `json:"id"`
 	Answer string `json:"answer"`
@@ -437,7 +436,7 @@ func (s *session) exportAnswers(c *console.Console, o *Options) error {
 // decided is a source of the notes that were decided, in the order of the file.
 type decided struct{ notes []note }
 
-// exported is how many notes go into a batch of the output.
+// exported is the number of notes in a batch of the output.
 const exported = 512
 
 // Next implements pipeline.Source.

@@ -53,7 +53,7 @@ func (v *server) cookieName() string {
 // policy is the content security policy of the page: only its own files.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// maxBody of a request: the spans of one note.
+// maxBody is the largest size in bytes of the body of a request, which holds the spans of one note.
 const maxBody = 8 << 20
 
 func secretText() string {
@@ -92,7 +92,7 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 	return nil
 }
 
-// address returns the address that velum prints: who opens it first is let in.
+// address returns the address that velum prints. The first browser that opens it is let in.
 func (v *server) address() string { return "http://" + v.host + "/?token=" + v.token }
 
 func newServer(s *session, o *Options, host string) *server {
@@ -165,7 +165,7 @@ func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 // lang is the language of the page.
 func (v *server) lang() string { return cmp.Or(v.options.Lang, "es") }
 
-// refuse says in the language of the page why there is none.
+// refuse answers a request with the reason why it is refused, in the language of the page.
 func (v *server) refuse(w http.ResponseWriter, word string, status int) {
 	http.Error(w, texts(v.lang())[word], status)
 }
@@ -262,7 +262,7 @@ func (v *server) note(w http.ResponseWriter, r *http.Request) {
 	answer(w, shown)
 }
 
-// shown is a text and what lies in it, for the page.
+// shown returns a text for the page, with its tokens and spans in UTF-16 units.
 func (v *server) shown(text string, tokens []pipeline.Token, spans, other []pipeline.Span) map[string]any {
 	v.index.Reset([]byte(text), offset.UTF16)
 	places := make([][2]int, len(tokens))
@@ -309,7 +309,7 @@ func inOrder(text string) string {
 	}, text)
 }
 
-// turned names these characters for the person who reads the note; "" if there are none.
+// turned returns the code points of these characters, for the person who reads the note; "" if the text has none.
 func turned(text string) string {
 	var names []string
 	for _, c := range text {
@@ -333,7 +333,7 @@ func (v *server) shownSpans(spans []pipeline.Span) []shownSpan {
 	return shown
 }
 
-// decide keeps the spans of a note.
+// decide records a decision: the spans that the page sends for a note.
 func (v *server) decide(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		At     *int        `json:"at"`
@@ -364,7 +364,8 @@ func (v *server) decide(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"decided": v.decidedShown()})
 }
 
-// spans turns what the page sends into bytes.
+// spans converts the spans that the page sends from UTF-16 units to bytes. It returns false if one of them is not in
+// the note.
 func (v *server) spans(i int, shown []shownSpan) ([]pipeline.Span, bool) {
 	v.index.Reset([]byte(v.session.notes[i].text), offset.UTF16)
 	spans := make([]pipeline.Span, 0, len(shown))
@@ -381,7 +382,7 @@ func (v *server) spans(i int, shown []shownSpan) ([]pipeline.Span, bool) {
 	return spans, true
 }
 
-// search finds the next note whose text or id has the words, from a place on.
+// search finds the next note, from the given place on, whose text or id contains the words.
 func (v *server) search(w http.ResponseWriter, r *http.Request) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

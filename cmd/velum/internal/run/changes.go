@@ -22,7 +22,7 @@ var fates = []struct{ name, says string }{
 	{"removed", "notes are removed from the output"},
 }
 
-// mostNamed is how many files a log names of one kind: an archive of small files has
+// mostNamed is the largest number of files of one kind that a log names, because an archive of small files has
 // thousands.
 const mostNamed = 50
 

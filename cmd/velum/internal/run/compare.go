@@ -70,7 +70,7 @@ func (m *masking) countMade(c *idset.Sample, u *commit.UnitRecord) error {
 	return nil
 }
 
-// madeNote is a note of the output. The text of one in quarantine is nil.
+// madeNote is a note of the output; its text is nil if it was quarantined.
 type madeNote struct {
 	row      int64
 	id, text []byte

@@ -71,7 +71,7 @@ func (m *masking) nothingNew(ctx context.Context, out commit.Output) (*commit.Pl
 	return plan, m.sameOptions(plan)
 }
 
-// forgets implements commit.UnitOptions.Forget, and remembers what goes.
+// forgets implements commit.UnitOptions.Forget, and remembers which units are removed.
 func (m *masking) forgets(u *commit.UnitRecord, at string) bool {
 	names := m.options.Files
 	if !matches(names, u.Input, at) && !marked(names, u) {
@@ -88,8 +88,8 @@ func (m *masking) mayForget(out commit.Output) error {
 	if len(m.options.Files) == 0 || slices.ContainsFunc(m.changes, func(c commit.Change) bool { return c.Fate == "removed" }) {
 		return nil
 	}
-	// What a start that was killed took out of the manifests may still
-	// stand in the trees: this one ends it.
+	// A process that was killed may have taken units out of the manifests while their parts are still in the trees. In
+	// that case this run completes its work.
 	if died, err := out.Unfinished(); err != nil || !died || m.options.Dry {
 		return errors.Join(err, exit.Errorf(exit.Nothing, "the private manifest lists the inputs",
 			"nothing in the output was made of these files"))

@@ -23,7 +23,8 @@ import (
 // down before anything is touched: a start that is killed is ended by the next one,
 // whatever its verb, and no later run takes the patient up again.
 
-// known reads who was forgotten in the output and who has objected before: their notes are left out of every run.
+// known reads from the output which patients were forgotten and which have objected before. Their notes are left out of
+// every run.
 func (m *masking) known(out commit.Output) (err error) {
 	if m.forgotten, err = audit.ReadForgotten(out.FS, out.Private); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (m *masking) mark(event string, form []byte) audit.Entry {
 	return audit.Entry{Event: event, Mark: m.forgotten.Mark(key, form)}
 }
 
-// left returns the plan of the archive without the notes of those who are left out.
+// left returns the plan of the archive without the notes of the patients who are left out.
 func (m *masking) left(ctx context.Context) (*commit.Plan, error) {
 	if err := m.People.Objects.LeaveOut(ctx, m.archive); err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (m *masking) hasNotes(ctx context.Context, forms [][]byte) error {
 	return nil
 }
 
-// remember marks who objects from now on; writeMarks writes the marks once the output is locked.
+// remember prepares the marks of the patients who object from now on; writeMarks writes them once the output is locked.
 func (m *masking) remember() {
 	for k := range m.People.Objects.Rows {
 		if x := &m.People.Objects.Rows[k]; (x.Notes > 0 || !x.Heading) && m.forgotten.Object(x.Form) {
@@ -211,7 +212,7 @@ func (m *masking) remember() {
 	}
 }
 
-// writeMarks writes who is left out and the lines of the audit log that say so.
+// writeMarks writes the list of patients who are left out, and the lines of the audit log that record it.
 func (m *masking) writeMarks(plan *commit.Planned) error {
 	if len(m.marks) == 0 {
 		return nil

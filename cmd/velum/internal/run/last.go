@@ -253,7 +253,7 @@ func (l *lastStep) sum(f *commit.Final, i int, part commit.PartRecord, ids *idse
 	return nil
 }
 
-// moreIDs counts the ids of unit i that a later pass has, out of the file that the first one checked.
+// moreIDs counts, in pass number pass, the ids of unit i. The first pass has checked the file from which they are read.
 func moreIDs(f *commit.Final, ids *idset.Counter, pass, i int, part commit.PartRecord) error {
 	file, err := f.Open(part)
 	if err != nil {

@@ -156,7 +156,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 	})
 }
 
-// finished distinguishes a plan that was committed from one that never existed.
+// finished tells a plan that was committed from one that never existed.
 func (o *Options) finished(out commit.Output, err error) error {
 	died, bad := out.Unfinished()
 	if _, missing := errors.AsType[*commit.PlanError](err); !missing || bad != nil || died || o.Shard != "" {
@@ -257,7 +257,8 @@ func Shard(ctx context.Context, c *console.Console, load loader, o *Options) err
 // mostShards is the largest number of shards, as a guard against typing errors.
 const mostShards = 100_000
 
-// attemptID tells what two processes that do the same write at the same time apart.
+// attemptID returns a random name for this process, so that two processes that do the same share at the same time do
+// not write the same files.
 func attemptID() string {
 	var id [6]byte
 	rand.Read(id[:])

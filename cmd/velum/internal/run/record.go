@@ -58,7 +58,7 @@ type record struct {
 	failed error // why the audit log could not go on
 }
 
-// lastStep names what finish does: another sample is drawn when it changes.
+// lastStep names the settings of the sample. If they change, the last step runs again and draws another sample.
 func (r *record) lastStep() string {
 	if !r.draw.Wanted() {
 		return ""
@@ -89,8 +89,8 @@ func (r *record) keep(do func() error) error {
 	return r.metrics(err)
 }
 
-// metrics writes the file for Prometheus, unless there is none to write. What
-// ended the run goes before what keeps the file from being written.
+// metrics writes the file for Prometheus if one is wanted. It returns err if there is one, and otherwise the error of
+// writing.
 func (r *record) metrics(err error) error {
 	if r.Metrics == "" {
 		return err
@@ -105,7 +105,7 @@ func (r *record) metrics(err error) error {
 	return err
 }
 
-// place says where the private tree and the audit log of an output are.
+// place sets where the private tree and the audit log of an output are.
 func (r *record) place(out commit.Output, roots []string) {
 	r.roots = roots
 	r.private = out.Private
@@ -119,8 +119,7 @@ func (r *record) readings() string { return audit.LogIn(r.private) }
 // the audit log cannot go on.
 func (r *record) begin(ctx context.Context, plan *commit.Planned, out commit.Output, c *option.Config) (context.Context, error) {
 	r.about.Inputs, r.about.Output, r.lang = r.roots, out.Dir, c.Report.Lang
-	// A policy may be a file: its name says enough, its content is in the hash
-	// of the configuration.
+	// A policy may be a file. The audit log gets only its name: the hash of the configuration covers its content.
 	r.of = audit.Of(plan, "")
 	r.of.Policy, r.about.Run = filepath.Base(c.Mask.Policy), r.of.Run
 	event := "start"
@@ -185,7 +184,7 @@ func (r *record) unit(u *commit.UnitRecord, reused bool) {
 	}
 }
 
-// done takes the counts of a run that was committed.
+// done takes over the counts of a run that was committed.
 func (r *record) done(result *commit.Result) { r.summary.Counts = &result.Manifest.Counts }
 
 // end writes the last line.
@@ -206,7 +205,7 @@ func (r *record) end(err error) error {
 	if r.failed != nil {
 		return err
 	}
-	// What ended the run goes first: its exit code is what counts.
+	// An error that ended the run is returned before one of the audit log, because it decides the exit code.
 	if bad := r.append(e); err == nil {
 		err = bad
 	} else if bad != nil {

@@ -28,9 +28,10 @@ type asideRow struct {
 // tree, and its row there.
 var rowsHeader = []string{"file", "outcome", "reason", "rows", "line", "row", "part"}
 
-// writeRows writes rows.csv of the private tree: what became of every row of every file. Its lines have file, outcome (masked,
-// quarantined, excluded, unread), reason, rows, line, which is that of a file of text, or 0, and where the note stands. Of a file
-// all rows add up to what it has, and of an output to what its manifest says. It returns the same, added up by file.
+// writeRows writes rows.csv of the private tree, which says what became of every row of every file. rowsHeader names
+// its columns. outcome is masked, quarantined, excluded or unread; line is the line in a text file, otherwise 0. The
+// rows of a file add up to the number of rows that it has, and those of the output to the counts of its manifest. The
+// result holds the same numbers, added up by file.
 func writeRows(f *commit.Final) ([]report.FileRows, error) {
 	before, err := asideBefore(f)
 	if err != nil {

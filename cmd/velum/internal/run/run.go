@@ -192,7 +192,7 @@ func (m *masking) mask(ctx context.Context) error {
 	return err
 }
 
-// bounded readies the process for a run: what it may take of memory and time.
+// bounded sets the limits of memory and time of the process for a run.
 func (m *masking) bounded(ctx context.Context) (context.Context, func()) {
 	m.SetMemory(int64(m.Config.Run.MemoryLimit))
 	if m.Config.Run.Deadline <= 0 {
@@ -203,7 +203,7 @@ func (m *masking) bounded(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// planned returns the plan of what is to be in the output.
+// planned returns the plan of what the output is to hold.
 func (m *masking) planned(ctx context.Context, out commit.Output) (*commit.Plan, error) {
 	if len(m.options.Files) > 0 {
 		return m.nothingNew(ctx, out)
@@ -218,7 +218,7 @@ func (m *masking) planned(ctx context.Context, out commit.Output) (*commit.Plan,
 	return units, err
 }
 
-// open opens what the notes are read and masked with, but for the archive.
+// open opens everything that reading and masking the notes needs, except the archive.
 func (m *masking) open(ctx context.Context, out commit.Output) (err error) {
 	cfg := m.Config
 	cfg.Choose.Use = cfg.Choose.Use && m.options.Tagged == "" // candidates were chosen when the notes were tagged
@@ -249,7 +249,7 @@ func (m *masking) openTagged() (err error) {
 	return err
 }
 
-// logPeople says who is known, by number.
+// logPeople logs how many patients and staff the table of people holds, and what of the table is not used.
 func (m *masking) logPeople() {
 	p := m.People
 	if p == nil {
@@ -307,8 +307,8 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	return m.plan(o.Key)
 }
 
-// logDrift says in what files differ from the first: once a column and change,
-// with how many files have it, since each of hundreds of months may.
+// logDrift logs in which columns files differ from the first file. It logs each column and kind of change once, with
+// the number of files, because each of hundreds of monthly files may have it.
 func (m *masking) logDrift() {
 	type change struct{ column, change string }
 	files, order := map[change][]string{}, []change(nil)
@@ -437,7 +437,7 @@ func (m *masking) nextLine(at int, u *commit.Unit, parts *commit.Parts) (commit.
 	return m.line(m.slots[at], u, parts, m.progress)
 }
 
-// ended prints what a run came to, and judges it.
+// ended prints the result of a run, and judges it.
 func (m *masking) ended(result *commit.Result, out commit.Output, err error) error {
 	m.progress.End()
 	if err != nil {
@@ -566,7 +566,7 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	return l, nil
 }
 
-// ticking tells the progress what a unit's sink has taken.
+// ticking reports the notes that a unit's sink has taken to the progress bar.
 type ticking struct {
 	commit.UnitSink
 	*console.Progress

@@ -51,8 +51,8 @@ type unitDealt struct {
 	files []dealtFile // of the current unit
 }
 
-// dealtFile says which number the note of row 0 of a unit would have in all notes, if
-// the notes of a file of it, the first of which is a row of the unit, say so.
+// dealtFile converts the row of a note in its unit to its number among all notes: the note in row r of a file has the
+// number base + r. row is the first row of the file in the unit.
 type dealtFile struct{ row, base int64 }
 
 func (d *unitDealt) begin(u *commit.Unit) {

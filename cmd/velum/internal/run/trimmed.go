@@ -47,7 +47,8 @@ func (m *masking) trims(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// what rewrite.Mix makes public parts of is one piece; tables of OMOP are public parts of their unit
+	// The units that rewrite.Mix mixes count as one piece. Every other unit is a piece of its own, as are all units with
+	// tables of OMOP, which are never mixed.
 	for _, staged := range []bool{true, false} {
 		for i := range m.archive.Units {
 			u := &m.archive.Units[i]
@@ -71,7 +72,7 @@ func (m *masking) trims(ctx context.Context) error {
 	return nil
 }
 
-// settledRange takes up what the last commit found out.
+// settledRange takes over the range that the last commit has found.
 func (m *masking) settledRange() error {
 	old, err := commit.ReadManifest(m.options.Private)
 	if errors.Is(err, fs.ErrNotExist) {
