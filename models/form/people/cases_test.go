@@ -3,31 +3,15 @@ package people
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/casetest"
 )
 
 // TestCases has the bounds of the package: what it says of the invented texts of testdata/cases.txt, see caseOf.
-func TestCases(t *testing.T) {
-	data, err := os.ReadFile("testdata/cases.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		quoted, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		text, err := strconv.Unquote(quoted)
-		if !ok || err != nil {
-			t.Fatalf("a line without an answer: %q", line)
-		}
-		if got := caseOf(text); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", quoted, got, want)
-		}
-	}
-}
+func TestCases(t *testing.T) { casetest.Run(t, caseOf) }
 
 // caseOf answers "WAY TEXT":
 //
