@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"syscall"
 	"unicode"
@@ -108,6 +109,7 @@ var causes = []struct {
 	{is(ErrTerminated), Terminated, ""},
 	{is(syscall.ENOSPC), DiskFull, "free some space, then start again"},
 	{is(syscall.EDQUOT), DiskFull, "raise the quota, then start again"},
+	{is(syscall.ENOTDIR), Config, "a file stands where a folder should be: name another path"},
 	{as[*durable.LockedError], Locked, "wait until it ends, or write elsewhere"},
 	{as[*commit.OutputError], Config, ""},
 	{as[*commit.ChangedError], Integrity, ""},
@@ -123,6 +125,7 @@ var causes = []struct {
 	{is(modelfile.ErrVersion), Config, "install a newer velum"},
 	{as[*features.SyntaxError], Config, "correct the feature template"},
 	{as[*input.SchemaError], Config, ""},
+	{is(fs.ErrPermission), Failed, "let this user read and write there, or name another path"},
 	{is(ErrDeadline), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
 	{is(context.DeadlineExceeded), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
 }

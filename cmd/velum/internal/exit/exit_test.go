@@ -30,6 +30,8 @@ func TestExitCodes(t *testing.T) {
 		{Errorf(Locked, "", "x"), 11},
 		{&os.PathError{Op: "write", Path: "p", Err: syscall.ENOSPC}, 14},
 		{fmt.Errorf("write: %w", syscall.EDQUOT), 14},
+		{&os.PathError{Op: "open", Path: "/dev/full", Err: syscall.ENOTDIR}, 10},
+		{&os.PathError{Op: "mkdir", Path: "p", Err: syscall.EACCES}, 1},
 		{fmt.Errorf("tag: %w", ErrInterrupted), 130},
 		{errors.Join(errors.New("x"), ErrTerminated), 143},
 		{context.DeadlineExceeded, 1},

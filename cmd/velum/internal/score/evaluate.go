@@ -40,6 +40,9 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	if report.Notes == 0 {
 		return exit.Errorf(exit.Nothing, "look at --gold and --from", "%s: no notes", f.Gold)
 	}
+	if report.GoldSpans == 0 {
+		c.Log.Warn("gold has no span, so recall and F1 say nothing; look at the columns or the format of --gold", "gold", f.Gold)
+	}
 	if err := f.comparable(report); err != nil {
 		return err
 	}
