@@ -1,11 +1,11 @@
 // Package synth generates invented clinical notes with gold spans.
 //
 // From a seed it makes batches of short primary-care notes and optionally longer reports, in Spanish, in Catalan or in
-// a mixture of both, with the spans of all personal health information in them. All templates were written for velum; nothing comes from a
-// real note. Names of people and places are drawn from the lists of models/word/gazetteer or made up; names of
-// hospitals are public.
+// a mixture of both, with the spans of all personal health information in them. All templates were written for velum;
+// nothing comes from a real note. Names of people and places are drawn from the lists of models/word/gazetteer or made
+// up; names of hospitals are public.
 //
-// The notes have the proportions that the papers BOOT (appendix B) and ATN (§3; see `velum help papers`) report of real
+// The notes have the proportions that the papers BOOT (appendix B) and ATN (§3; both are listed in ARCHITECTURE.md) report of real
 // archives: 19 words a note on average with a heavy tail, 1.27 Spanish notes for each Catalan one, personal information
 // in about one note in nine, names of persons as 0.28 % and places as 1.12 % of the tokens. They have misspellings,
 // missing accents, glued words and random letter case, and many traps: words that look like names and are none
