@@ -2,8 +2,8 @@
 // takes an extract, reports how often its guesses were right beside how often chance is, and decides whether that is
 // more than allowed. An attack that had too little data to fail reports that it had no power.
 //
-// Each attack is a value of type attack in a file named for it. Its figures are a struct whose JSON names are also the
-// columns of the printed table; the function judged turns them into a verdict. The attack on names plants some missed
+// Each attack is a value of type attack in a file named for it. Its figures are a struct, which the JSON holds and
+// the sentence tells; the function judged turns them into a verdict. The attack on names plants some missed
 // names to learn from: a mention becomes a few numbers (repetition.go, frequency.go), a classifier is trained on
 // extracts with planted names and applied to other patients (judge.go).
 package attack
@@ -12,12 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -43,6 +40,7 @@ type Options struct {
 
 // finding holds the result of an attack.
 type finding struct {
+	Kind     string    `json:"message_type"`
 	Attack   string    `json:"attack"`
 	Verdict  string    `json:"verdict"`
 	Output   string    `json:"output,omitempty"` // digest of the extract
@@ -169,7 +167,7 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 		case asked:
 			return nil, exit.Misconfiguredf("see `velum prove attack --help`", "%s: %s", t.name, f.Sentence)
 		}
-		f.Attack, f.Output = t.name, audit.OutputDigest(m)
+		f.Kind, f.Attack, f.Output = "finding", t.name, audit.OutputDigest(m)
 		all = append(all, f)
 	}
 	if tried == 0 {
@@ -179,78 +177,25 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 }
 
 // report prints the findings and returns an error that names the attacks which succeeded or had no power.
-func (a *attacker) report(all []*finding) error {
-	var shut error
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	header := false
+func (a *attacker) report(all []*finding) (shut error) {
 	for _, f := range all {
-		if a.JSON {
-			err := a.WriteJSON(struct {
-				Kind string `json:"message_type"`
-				*finding
-			}{"finding", f})
-			if err != nil {
-				return err
-			}
-		}
-		if !a.JSON && len(f.Results) > 0 && !header {
-			fmt.Fprint(w, "attack\tmisses\tleft\tof\tpointed\tright\tprecision\tguessing\ttimes (95 %)\tsurest\tpatients named\tneeded\tverdict\n")
-			header = true
-		}
-		for _, r := range f.Results {
-			if !a.JSON {
-				r.row(w)
-			}
+		if err := a.Tell(f, said); err != nil {
+			return err
 		}
 		if f.Verdict != passed && f.Verdict != notTried {
 			shut = errors.Join(shut, exit.Errorf(exit.Privacy, f.remedy, "%s: %s: %s", f.Attack, f.Verdict, f.Sentence))
 		}
 	}
-	if err := w.Flush(); err != nil || a.JSON {
-		return errors.Join(err, shut)
-	}
-	for _, f := range all {
-		if err := f.table(a.Out); err != nil {
-			return err
-		}
-		if _, err := a.Printf("%s: %s: %s\n", f.Attack, f.Verdict, f.Sentence); err != nil {
-			return err
-		}
-	}
 	return shut
 }
 
-// table prints the figures in columns that are called as in JSON.
-func (f *finding) table(out io.Writer) error {
-	if f.Figures == nil {
-		return nil
-	}
-	var header, row strings.Builder
-	of := reflect.ValueOf(f.Figures).Elem()
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
-		header.WriteString(strings.ReplaceAll(name, "_", " ") + "\t")
-		if v := of.Field(i); v.CanFloat() {
-			fmt.Fprintf(&row, "%.4g\t", v.Float())
-		} else {
-			fmt.Fprintf(&row, "%v\t", v)
-		}
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s\n%s\n", &header, &row)
-	return w.Flush()
-}
-
-// row prints a result as a line of the table.
-func (r *Result) row(w io.Writer) {
-	kind := r.Kind
-	if r.Misses > 0 {
-		kind = fmt.Sprintf("%s %.4g", kind, r.Misses)
-	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.4f\t%.4f\t%.2f (%.2f-%.2f)\t%.2f\t%.1f of %d (%.1f)\t%d\t%s\n",
-		r.Attack, kind, r.Left, r.All, r.Pointed, r.Right, r.Precision, r.Guess, r.Lift, r.Low, r.High, r.Surest, r.Named, r.Patients, r.NamedBy,
-		r.Needed, r.Verdict)
-}
+// said tells a finding to people. The figures stand in the sentence; all of them are in the JSON.
+const said = `{{if .results -}}
+attack	misses	left	of	pointed	right	precision	guessing	times (95 %)	surest	patients named	needed	verdict
+{{range .results -}}
+{{.attack}}	{{.kind}}{{with .misses}} {{figure "%.4g" .}}{{end}}	{{.left}}	{{.all}}	{{.pointed}}	{{.right}}	{{figure "%.4f" .precision}}	{{figure "%.4f" .guess}}	{{figure "%.2f" .lift}} ({{figure "%.2f" .lift_low}}-{{figure "%.2f" .lift_high}})	{{figure "%.2f" .surest_lift}}	{{figure "%.1f" .named}} of {{.patients}} ({{figure "%.1f" .named_by_guess}})	{{.needed}}	{{.verdict}}
+{{end}}{{end}}{{.attack}}: {{.verdict}}: {{.sentence}}
+`
 
 // sentence says it in words.
 func (r *Result) sentence() string {

@@ -19,7 +19,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
 )
 
@@ -36,14 +35,7 @@ type Options struct {
 // Learn runs turns of self-learning on an archive, in the folder of the options.
 func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
-	if err := files.OwnFolder(f.Out, "velum teach learn", own.MatchString); err != nil {
-		return err
-	}
-	lock, err := durable.OS.Lock(filepath.Join(f.Out, lockName), durable.NewHolder("learn"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(learnLocked(ctx, c, cfg, f), lock.Close())
+	return files.Held(f.Out, "velum teach learn", own.MatchString, func() error { return learnLocked(ctx, c, cfg, f) })
 }
 
 // seed seeds all random draws: folds, questions, and the bootstrap of the gate. Slices follow the order of the archive.
@@ -52,8 +44,6 @@ const seed = 1
 // folds is the number of folds for cross-fitting if no validation notes are given: each fold is judged by models, and
 // teachers, that were trained on the others only; the model in use is trained on all.
 const folds = 5
-
-const lockName = "_LOCK" // held while learning goes on; a kill leaves it
 
 // own matches the names that learning creates first in its folder, finished or not.
 var own = regexp.MustCompile(`^(_LOCK|\.?(turn|ask|answers|fold)-[0-9]+(\.tmp)?)$`)

@@ -52,7 +52,6 @@ type Options struct {
 
 // Names of files and folders in the folder of `velum start`.
 const (
-	lockName    = "_LOCK"
 	stateName   = "start.json"
 	configName  = "velum.yaml"
 	listsName   = "lists.model"
@@ -86,21 +85,11 @@ func Run(ctx context.Context, c *console.Console, o *Options) error {
 		return exit.Misconfiguredf("ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)
 	}
 	m := &month{Console: c, Options: o}
-	if err := files.OwnFolder(o.Out, "velum start", func(name string) bool { return name == stateName || name == lockName }); err != nil {
-		return err
-	}
-	lock, err := durable.OS.Lock(filepath.Join(o.Out, lockName), durable.NewHolder("start"))
-	if err != nil {
-		return err
-	}
-	err = m.read()
-	if err == nil {
-		err = m.evening(ctx)
-	}
-	return errors.Join(err, lock.Close())
+	own := func(name string) bool { return name == stateName || name == files.LockName }
+	return files.Held(o.Out, "velum start", own, func() error { return m.evening(ctx) })
 }
 
-// read reads how far the folder is: with the lock held, for another start may just have ended.
+// read reads how far the folder is: while the folder is held, for another start may just have ended.
 func (m *month) read() error {
 	_, err := turns.Decode(m.at(stateName), stateSchema, &m.state)
 	if errors.Is(err, os.ErrNotExist) {
@@ -136,6 +125,9 @@ func (m *month) save() error {
 
 // evening does the work of one call: answers, a turn, the masked month, questions.
 func (m *month) evening(ctx context.Context) error {
+	if err := m.read(); err != nil {
+		return err
+	}
 	if err := m.asked(); err != nil { // and whose the folder is, before anything else stands there
 		return err
 	}

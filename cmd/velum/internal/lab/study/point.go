@@ -2,13 +2,10 @@ package study
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -173,9 +170,6 @@ func spread(values []float64) (mean, sd float64) {
 	return report.Rounded(mean), report.Rounded(math.Sqrt(sd / float64(max(len(values)-1, 1))))
 }
 
-// where returns the name of a point's row.
-func (p *Point) where() string { return strings.TrimSpace(p.At + " " + p.On) }
-
 // pair tests whether two points differ.
 func (s *study) pair(a, b *Point, nameA, nameB, at string) (*Pair, error) {
 	p := &Pair{A: nameA, B: nameB, At: at}
@@ -207,7 +201,7 @@ func (s *study) pairs(p *Part) error {
 	for i, a := range p.Points {
 		for _, b := range p.Points[i+1:] {
 			if a.At == b.At && a.On == b.On && a.Kind != b.Kind {
-				x, err := s.pair(a, b, a.Kind, b.Kind, a.where())
+				x, err := s.pair(a, b, a.Kind, b.Kind, strings.TrimSpace(a.At+" "+a.On))
 				if err != nil {
 					return err
 				}
@@ -249,52 +243,5 @@ func adjust(all []*Pair) {
 			least = max(least, min(1, d.Alpha*float64(len(order)-k)))
 			d.Holm = report.Rounded(least)
 		}
-	}
-}
-
-// writePoints writes the points for people.
-func (p *Part) writePoints(out io.Writer) {
-	if len(p.Points) == 0 {
-		return
-	}
-	beta := ""
-	if p.Beta != 1 {
-		beta = fmt.Sprintf("F%g", p.Beta)
-	}
-	varied := p.Varied
-	if varied == "kind" {
-		varied = ""
-	}
-	fmt.Fprintf(out, "kind\t%s\tlearned\tP\tR\tF1\t95 %%\t%s\tmean\tsd\tmasked\t95 %%\t\t\n", varied, beta)
-	for _, x := range p.Points {
-		more := ""
-		switch {
-		case x.Taken:
-			more = "taken"
-		case p.Study == "confidence":
-			more = fmt.Sprintf("%.3f of notes", x.Share)
-		}
-		if beta != "" {
-			beta = fmt.Sprintf("%.4f", x.Strict.FBeta)
-		}
-		fmt.Fprintf(out, "%s\t%s\t%.0f\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t\n", exit.Printable(x.Kind),
-			exit.Printable(x.where()), x.Learned,
-			x.Strict.Precision, x.Strict.Recall, x.Strict.F1, x.Strict.F1Ends[0], x.Strict.F1Ends[1], beta, x.Mean, x.SD, x.Masked.Recall,
-			x.Masked.Ends[0], x.Masked.Ends[1], more)
-	}
-}
-
-// writePairs writes the pairs for people.
-func (p *Part) writePairs(out io.Writer) {
-	for _, x := range p.Pairs {
-		at := x.At
-		if at != "" {
-			at += ": "
-		}
-		fmt.Fprintf(out,
-			"%s%s - %s: strict F1 %+.4f [%+.4f, %+.4f], by chance %.4f, of all %d pairs %.4f; masking recall %+.4f [%+.4f, %+.4f], by chance %.4f, %.4f\n",
-			exit.Printable(at), exit.Printable(x.A), exit.Printable(x.B), x.F1.Difference, x.F1.Ends[0], x.F1.Ends[1], x.F1.Alpha, len(p.Pairs),
-			x.F1.Holm,
-			x.Masked.Difference, x.Masked.Ends[0], x.Masked.Ends[1], x.Masked.Alpha, x.Masked.Holm)
 	}
 }

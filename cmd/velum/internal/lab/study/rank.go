@@ -3,8 +3,6 @@ package study
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -143,20 +141,6 @@ func (r *ranking) end() {
 		for _, name := range slices.Sorted(maps.Keys(r.sums[c])) {
 			r.outcome.Ranking = append(r.outcome.Ranking, Ranked{Category: c.String(), Feature: name, Adds: r.sums[c][name] / float64(r.tokens[c]),
 				Tokens: r.tokens[c]})
-		}
-	}
-}
-
-// shownRanks is how many features of a category are shown.
-const shownRanks = 10
-
-// writeRanking shows the heaviest features of each category of a kind.
-func (p *Part) writeRanking(out io.Writer) {
-	n := map[[2]string]int{}
-	for _, r := range p.Ranking {
-		if k := [2]string{r.Kind, r.Category}; n[k] < shownRanks {
-			n[k]++
-			fmt.Fprintf(out, "%s  %-24s %+8.3f  %s  (%d tokens)\n", r.Kind, r.Category, r.Adds, r.Feature, r.Tokens)
 		}
 	}
 }

@@ -17,8 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -77,7 +75,6 @@ type study struct {
 const (
 	trialsFolder = "trials"
 	resultName   = "study.json"
-	lockName     = "_LOCK" // held while a study goes on; a kill leaves it
 )
 
 // Run runs one study and writes study.json. Results of other studies in the same folder are kept.
@@ -89,19 +86,8 @@ func Run(ctx context.Context, c *console.Console, options option.Sources, o *Opt
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	own := func(name string) bool { return name == trialsFolder || name == lockName }
-	err := files.OwnFolder(s.dir, "velum teach study", own)
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(s.dir, trialsFolder), 0o700)
-	}
-	if err != nil {
-		return err
-	}
-	lock, err := durable.OS.Lock(filepath.Join(s.dir, lockName), durable.NewHolder("study"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.locked(ctx), lock.Close())
+	own := func(name string) bool { return name == trialsFolder || name == files.LockName }
+	return files.Held(s.dir, "velum teach study", own, func() error { return s.held(ctx) })
 }
 
 // prepare reads options and notes before anything is written.
@@ -135,7 +121,11 @@ func (s *study) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *study) locked(ctx context.Context) error {
+// held does the study in its folder, which nobody else writes to.
+func (s *study) held(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Join(s.dir, trialsFolder), 0o700); err != nil {
+		return err
+	}
 	all, err := readParts(s.dir) // nobody else writes there, and what is damaged is told before hours of trials
 	if err != nil {
 		return err
@@ -154,10 +144,10 @@ func (s *study) locked(ctx context.Context) error {
 	if err := all.write(s.dir); err != nil {
 		return err
 	}
-	if s.JSON {
-		return s.Console.WriteJSON(part)
+	if s.Quiet && !s.JSON {
+		return nil
 	}
-	return s.print(part)
+	return s.Tell(part, said)
 }
 
 // Study is the content of study.json: the results of all studies of a folder, by name. It holds counts and names of
@@ -194,23 +184,22 @@ func (s *Study) write(dir string) error {
 	return durable.WriteFile(nil, filepath.Join(dir, resultName), data)
 }
 
-// print shows a study on the terminal.
-func (s *study) print(p *Part) error {
-	if s.Quiet {
-		return nil
-	}
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns)
-	p.writePoints(t)
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if p.Caution != "" {
-		fmt.Fprintln(&b, p.Caution)
-	}
-	p.writePairs(&b)
-	p.writeRanking(&b)
-	_, err := s.Printf("%d notes, %d groups by %s, %d trials\n%s%s\n", p.Notes, p.Groups, p.By, p.Trials, []byte(b.String()),
-		filepath.Join(s.dir, resultName))
-	return err
-}
+// said shows a study to people; of each category of a kind the ten heaviest features.
+const said = `{{.notes}} notes, {{.groups}} groups by {{.by}}, {{.trials}} trials
+{{define "4"}}{{figure "%.4f" .}}{{end -}}
+{{define "ends"}}{{figure "%.4f" (index . 0)}}-{{figure "%.4f" (index . 1)}}{{end -}}
+{{define "test"}}{{figure "%+.4f" .difference}} [{{figure "%+.4f" (index .ends 0)}}, {{figure "%+.4f" (index .ends 1)}}], by chance {{template "4" .alpha}}{{end -}}
+{{$part := .}}{{$beta := ne (figure "%g" .beta) "1" -}}
+{{if .points}}kind	{{if ne .varied "kind"}}{{.varied}}{{end}}	learned	P	R	F1	95 %	{{if $beta}}F{{.beta}}	{{end}}mean	sd	masked	95 %
+{{end}}{{range .points -}}
+{{.kind}}	{{with .at}}{{.}}{{end}}{{with .on}} {{.}}{{end}}	{{.learned}}	{{with .strict}}{{template "4" .precision}}	{{template "4" .recall}}	{{template "4" .f1}}	{{template "ends" .f1_ends}}	{{if $beta}}{{template "4" .f_beta}}	{{end}}{{end -}}
+{{template "4" .mean}}	{{template "4" .sd}}	{{template "4" .masked_entities.recall}}	{{template "ends" .masked_entities.recall_ends -}}
+{{if .taken}}	taken{{else if eq $part.study "confidence"}}	{{figure "%.3f" .share}} of notes{{end}}
+{{end}}{{with .caution}}{{.}}
+{{end}}{{range .pairs -}}
+{{with .at}}{{.}}: {{end}}{{.a}} - {{.b}}: strict F1 {{template "test" .strict_f1}}, of all {{len $part.pairs}} pairs {{template "4" .strict_f1.holm -}}
+; masking recall {{template "test" .masked_recall}}, {{template "4" .masked_recall.holm}}
+{{end}}{{$last := ""}}{{$n := 0}}{{range .ranking -}}
+{{$of := print .kind " " .category}}{{if ne $of $last}}{{$n = 0}}{{$last = $of}}{{end}}{{$n = next $n}}{{if le $n 10 -}}
+{{.kind}}	{{.category}}	{{figure "%+8.3f" .adds}}	{{.feature}}	({{.tokens}} tokens)
+{{end}}{{end}}`
