@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Which file is another version of which is told by the notes in it, not by its
-// name: `inbox/notes.parquet` is January today and February in a month. A file at
-// whose path another lay is compared by ids with each that lay there:
+// A new file is recognized as another version of an earlier file by its notes, not by its name: `inbox/notes.parquet` may
+// hold January today and February in a month. A file at a path where earlier files lay is compared, by ids, with each of
+// them:
 //
-//	mostly the same notes                       replaced: a new version
-//	mostly others                               added: both stay
-//	between                                     *ChangedError: nobody knows
-//	the same ids, and hardly any text the same  *ChangedError: ids begin anew each month
+//	most ids are the same                           replaced: it is a new version
+//	most ids differ                                 added: the notes of both stay
+//	anything in between                             *ChangedError: it could be either
+//	the ids are the same, but hardly any text is    *ChangedError: ids may begin anew in each month
 
 // Overlap counts the notes that an earlier file and a new file at the same path have in common.
 type Overlap struct {

@@ -196,15 +196,13 @@ type Result struct {
 //	line -> temporary parts -> fsync -> re-read -> rename -> fsync folder -> journal
 //	all units -> last step -> private manifest -> manifest (the commit) -> old parts removed -> _SUCCESS
 //
-// A start after a crash, or after a change of the plan, does only the units
-// whose parts are not there yet; the trees end up byte-identical to those of
-// an undisturbed run. line is called for every unit that has to be done.
+// A run that follows a crash, or that has another plan, processes only the units whose parts do not exist yet; the trees
+// end up byte-identical to those of an undisturbed run. line is called for every unit that has to be processed.
 //
-// Errors: *durable.LockedError if another run has the trees, *durable.IntegrityError if notes
-// got lost or a part does not read as it was written, ENOSPC and EDQUOT,
-// durable.DiskFailed(err), the cause of ctx; the next start goes on from there. A unit
-// whose source returns a *DamageError goes to quarantine as one, and the run
-// goes on.
+// Errors: *durable.LockedError if another run holds the trees; *durable.IntegrityError if notes were lost or a part does
+// not read as it was written; ENOSPC or EDQUOT if the disk or a quota is full; errors for which durable.DiskFailed is
+// true; the cause of ctx. The next run continues from there. If the source of a unit returns a *DamageError, all rows of
+// the unit go to quarantine, and the run continues.
 func RunUnits(ctx context.Context, plan *Plan, out Output, line makeLine, o UnitOptions) (*Result, error) {
 	r, err := Prepare(plan, out, o)
 	if err != nil {

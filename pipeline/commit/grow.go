@@ -15,22 +15,20 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// An output grows: what an earlier run committed stays, although the plan does
-// not have it, unless its input is given again. What becomes of an earlier
-// unit, in this order:
+// An output can grow: units that an earlier run committed stay in it even if the present plan does not have them, unless
+// their input is given again. The first line that applies decides what becomes of such a unit:
 //
-//	the plan has it                                   done
-//	Forget says so                                    removed
-//	its file is given, and is now another version     replaced
-//	its content is given where it did not lie before  moved
-//	its content is given, and its file is gone        moved
-//	its file is gone from below one of the roots      as Vanished says
-//	else                                              kept
+//	the plan has the unit                                   done
+//	Forget returns true for it                              removed
+//	its file is given, and is now another version           replaced
+//	its content is given at a path where it did not lie     moved
+//	its content is given, and its old file is gone          moved
+//	its file is gone from below one of the roots            as the option Vanished says
+//	otherwise                                               kept
 //
-// A file is a path whose links are followed: see places. A file that is moved need
-// not be gone from where it was: an archive is copied, and mounted elsewhere. Content
-// that one run is given twice is two files. Files of several months may lie at one path
-// one after the other: see change.go.
+// A file is identified by its path after links are followed: see places. The old file of a moved one may still exist, as
+// when an archive is copied and mounted elsewhere. If one run is given the same content twice, these are two files. Files
+// of several months may lie at the same path one after the other: see change.go.
 
 // A Change describes what a run would do with one input file.
 type Change struct {

@@ -15,14 +15,13 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Places say where the inputs of an output lay when they were read. An output
-// that grows needs them: notes.parquet of January is not another version of
-// notes.parquet of February. They stand in a
-// file of the private tree and in no manifest, since equal archives have equal manifests wherever they lie. An
-// output without them, or with places that cannot be read, loses nothing by
-// it: what nobody knows to be another version stays.
+// Places say where the inputs of an output lay when they were read. An output that grows needs this to tell whether
+// notes.parquet is a new version of an earlier notes.parquet or another month. Places are kept in a file of the private
+// tree and not in a manifest, so that equal archives have equal manifests wherever they lie. If the file is missing or
+// cannot be read, no notes are lost: a unit stays unless it is known that a new version replaces it.
 //
-// Paths are bytes, which need not be UTF-8. The file is one line of a journal, so that a change of it is seen. plan.json has the same places.
+// Paths are bytes, which need not be UTF-8. The file is one line of a journal, whose hash shows any change. plan.json has
+// the same places.
 type places struct {
 	Format string
 	Output []byte            // the public tree that the private one belongs to

@@ -16,16 +16,16 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// What Prepare has settled stands in plan.json of the private tree until the commit, so
-// that other processes, on any machine that sees the trees, do shares of it:
+// The decisions of Prepare are kept in plan.json of the private tree until the commit, so that other processes, on any
+// machine that sees the trees, can process shares of the run:
 //
-//	Prepare, Save         one process, which has the lock
-//	Join, DoShare         any number of them, without a lock; each share once or more often
-//	Join, Commit          one process, which has the lock
+//	Prepare, Save         one process, which holds the lock
+//	Join, DoShare         any number of processes, without a lock; each share once or more often
+//	Join, Commit          one process, which holds the lock
 //
-// Nothing is decided again: which units there are, what they are called and what stays of
-// earlier runs is the plan's. A share that is done twice, side by side too, makes the
-// same parts under the same names out of temporary files of its own.
+// These processes decide nothing again: the plan says which units there are, what their names are, and which units of
+// earlier runs stay. A share may be processed twice, even at the same time. Each process writes temporary files of its
+// own, and renames them to the same parts with the same bytes.
 
 const (
 	planName   = "plan.json"

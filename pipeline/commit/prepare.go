@@ -14,14 +14,13 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Prepared is a run whose trees are ready for it: nobody else writes them, and
-// it is known which of its units are done already. A run is
+// Prepared is a run that has exclusive use of its trees and knows which of its units are done already. A run consists of
 //
-//	Prepare   units and names; what earlier starts left is taken over or removed
-//	Do        some of the units, with a journal of their own; as often as need be
-//	Commit    all journals; last step, manifests
+//	Prepare   settles units and names; adopts or removes what earlier processes of the run left
+//	Do        processes some of the units and records them in a journal; may be called several times
+//	Commit    reads all journals; does the last step and replaces the manifests
 //
-// and Close in the end. [RunUnits] is the three in a row.
+// and ends with Close. [RunUnits] calls all of them.
 type Prepared struct {
 	plan *Plan
 	out  *Output

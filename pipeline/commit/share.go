@@ -14,21 +14,20 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// A unit costs some ten files that are opened, synced and read again, so small
-// files share units. Everything else knows files alone: a plan has a
-// unit for each, and growth decides about each. Only then, in share, files that are
-// new are bundled, and what is committed is matched by file:
+// A unit needs about ten files that are opened, synced and read again, so small files share units. The rest of the package
+// deals with single files: a plan has a unit for each file, and growth decides about each file. Only after that, share
+// bundles new files, and assigns the committed units to their files:
 //
-//	all files of a shared unit are given, or stay      the unit stays as it is
-//	some of them go: forgotten, replaced, removed      the others stay in a unit that is the rest of it
-//	none stays                                         it goes
+//	all files of a shared unit are given, or stay                    the unit stays as it is
+//	some of its files are forgotten, replaced or removed             its other files stay, in a new unit, the rest
+//	all of its files are                                             the unit is removed
 //
-// A committed file that is a unit of its own is bundled with later ones when there are enough of them, unless its parts are to
-// stand as they are (UnitOptions.Stands).
+// A committed unit of a single file is bundled with later files when there are enough of them, unless its parts must stay
+// as they are (UnitOptions.Stands).
 //
-// So the bundles are a function of the plan and of the last commit, and of no
-// journal: a start that goes on makes the same. A rest is made of the parts of its
-// unit, without the rows of who goes, and needs no input, which may be gone.
+// The bundles depend only on the plan and the last commit, and not on a journal, so a run that is continued makes the same
+// bundles. A rest is copied from the parts of its unit without the rows of the removed files. It does not need the input
+// files, which may no longer exist.
 
 const (
 	leastMembers = 16      // fewer small files of a folder are units of their own: a year of small months stays twelve units

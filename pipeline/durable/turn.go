@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// A Turn is the exclusive right to change a tree, also where locks do not work across machines. It is a folder inside
-// the tree: everything that its process adds to, creates in or removes from the tree passes through one rename from or
-// to that folder. A process that takes the turn first moves the folders of all others into its own, and reads the tree
-// only then. So a process that was suspended and continues later can change nothing: its folder is gone, and what it
-// has read does not count.
+// A Turn is the exclusive right to change a tree. It also works where locks do not hold across machines. A turn is a folder
+// inside the tree, and its process makes every change to the tree by a rename from or to that folder. A process that takes
+// the turn first moves the folders of all other processes into its own folder, and reads the tree only then. So a process
+// that was suspended and then continues can change nothing: its folder is gone, so decisions that rest on what it
+// read before have no effect.
 type Turn struct {
 	fs   FS
 	root string

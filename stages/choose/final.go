@@ -46,17 +46,14 @@ type Result struct {
 	Lowest       Confidence
 }
 
-// Final chooses among the records. The result depends on the set of records
-// only, not on their order.
+// Final chooses among the records. The result depends on the set of records only, not on their order.
 //
-// The most confident notes are taken, and the proportions are kept by a price
-// for every class: notes of a class that would be too frequent must be surer.
-// See balance for how the prices are found.
+// It takes the most confident notes. To keep the wanted proportions of classes, each class has a price: a note of a class
+// that would be too frequent must be more confident to be taken. See balance for how the prices are found.
 //
-// How many are taken does not depend on the proportions: min(K, candidates),
-// and of notes without spans so many that they have their share. So a class of
-// which there are few has what there is, the others keep their proportions to
-// each other, and a lower C_min never takes fewer notes.
+// The number of notes taken does not depend on the proportions: it is min(K, candidates), of which notes without spans
+// have their share. If a class has too few candidates, all of them are taken and the other classes keep their proportions
+// to each other. A lower C_min never takes fewer notes.
 func Final(records iter.Seq[Record], t Target) (Result, error) {
 	t, err := t.checked()
 	if err != nil {
@@ -120,9 +117,9 @@ type stratum struct {
 	classes []int
 }
 
-// pool is the candidates of a run in bounded memory: the surest of every
-// stratum. The bound of a stratum sinks as strata appear, and only sinks, so
-// what is kept in the end does not depend on the order of arrival.
+// pool holds the candidates of a run in bounded memory: the most confident ones of each stratum. The largest number of
+// candidates per stratum falls when strata are added and never rises, so what is kept in the end does not depend on the
+// order in which candidates arrive.
 type pool struct {
 	Target
 	strata     map[signature]*stratum
@@ -169,11 +166,10 @@ func (p *pool) keep(key signature, e entry) (kept bool) {
 // maxStrata is how many strata stay; twice as many may be there for a while.
 func (p *pool) maxStrata() int { return max(p.MaxKept/8, 1) }
 
-// bound keeps the memory within its bound after an entry was added. First
-// strata get smaller, all to the same size, which is halved, so that it is
-// seldom. If there are too many strata, each has only its surest note left,
-// and of these notes the surest stay: one that was dropped had enough surer
-// ones in other strata, and still has, whatever comes.
+// bound limits the memory after an entry was added. First it halves the largest number of entries that all strata may
+// have; halving makes this rare. If there are still too many strata, each has only its most confident note left, and of
+// these notes the most confident ones stay. A note that was dropped had enough more confident notes in other strata, and
+// notes that arrive later cannot change that.
 func (p *pool) bound() {
 	for p.size > 1 && (p.kept > p.MaxKept || len(p.strata) > p.maxStrata()) {
 		p.size = (p.size + 1) / 2

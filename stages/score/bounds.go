@@ -18,14 +18,15 @@ func compareBounds(a, b bounds) int {
 	return int(a.end - b.end)
 }
 
-// countBounds fills the measures that know no category:
+// countBounds computes the measures that compare the bounds of spans and ignore their categories. G and S are the sets of
+// gold and system bounds; J joins the spans of a set that have no letter or digit between them.
 //
-//	span    G ∩ S
-//	joined  J(G) ∩ J(S), J joins spans with no letter or digit between them
-//	merged  H = (G ∩ S) ∪ (J(G) ∩ J(S)); false are the spans of S \ G, missing
-//	        those of G \ S, that lie in no span of H
+//	span    right: G ∩ S
+//	joined  right: J(G) ∩ J(S)
+//	merged  right: H = (G ∩ S) ∪ (J(G) ∩ J(S)); a span of S \ G is false, and one of G \ S is missing, if it lies in no
+//	        span of H
 //
-// The last is the measure of the MEDDOCAN track.
+// The measure merged is that of the MEDDOCAN track.
 func (s *Scorer) countBounds(r *row, text []byte) {
 	s.goldBounds = boundsOf(s.goldBounds[:0], s.gold)
 	s.sysBounds = boundsOf(s.sysBounds[:0], s.system)

@@ -16,12 +16,11 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// A patient is forgotten by a run over the files that the output was made of, which
-// leaves the notes of that patient out as those of who objects: units without them
-// are done already, the others are done again, and what is committed is, byte for
-// byte, what a run with that objection would have made. Who is forgotten is written
-// down before anything is touched: a start that is killed is ended by the next one,
-// whatever its verb, and no later run takes the patient up again.
+// A patient is forgotten by a run over the files of which the output was made. The run leaves out the notes of the
+// patient, as those of a patient who objects. Units without such notes stay, the others are masked again, and the result
+// is, byte for byte, that of a run in which the patient had objected from the beginning. The ids of the patient are
+// recorded before anything is changed. So if the process is killed, the next run of any verb completes its work, and no
+// later run masks notes of the patient.
 
 // known reads from the output which patients were forgotten and which have objected before. Their notes are left out of
 // every run.

@@ -27,17 +27,17 @@ import (
 	"github.com/velum-health/velum/stages/write/summary"
 )
 
-// lastStep is the work of a run when all units are done:
+// lastStep is the work of a run after all units are done:
 //
-//	summaries of units  ─> how many ids come again; choice of notes
-//	candidates parts    ─> selected/, review/: those notes (room selection)
+//	summaries of units  ─> number of repeated ids; choice of notes
+//	candidates parts    ─> selected/, review/: the chosen notes (room selection)
 //	rare parts          ─> rare/: the notes that single somebody out, the worst first
 //	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
-//	staged parts        ─> masked/, spans/, quasi/, public: rows of all units in the order of the key (rewrite.Mix)
+//	staged parts        ─> masked/, spans/, quasi/, public: rows of all units in an order computed with the key (rewrite.Mix)
 //	counts of all units ─> report.json, report.html (room report)
 //
-// It is a function of the manifest and the configuration, so that a run that
-// was stopped and went on ends with the same bytes.
+// The result depends only on the manifest and the configuration, so a run that was interrupted and continued writes the
+// same bytes.
 type lastStep struct {
 	*masking
 	selection *selection.Selector // nil: none

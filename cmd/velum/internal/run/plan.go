@@ -26,15 +26,15 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 )
 
-// A run is planned, done and finished. On one machine that is Mask; on several, each
-// of these is a process of its own, and whoever starts them needs to know no more than
-// the number of a shard:
+// A run has three steps: it is planned, its units are processed, and it is finished. On one machine Mask does all three.
+// On several machines each step is a process of its own, and the person or scheduler that starts these processes has to
+// tell each only the number of its share (its shard):
 //
-//	velum run plan      Mask, with Options.Save: ends when plan.json is there
-//	velum run       Shard, once or more often for each share
+//	velum run plan      Mask, with Options.Save: ends when plan.json is written
+//	velum run           Shard, once or more often for each share
 //	velum run finish    Finish
 //
-// What a plan was made with stands in it, and what a shard finds must be the same.
+// The plan holds the options and digests that it was made with. A shard refuses to work if it finds others.
 
 // carried holds the data that is stored in a plan beside its units.
 type carried struct {

@@ -28,13 +28,12 @@ type RecordOptions struct {
 	EmptyOK bool   // exit code 0 when there is nothing to do
 }
 
-// record holds the files in which a run records itself besides its output: lines in the
-// audit log, and a file for Prometheus.
+// record writes what happens in a run to two files beside its output: lines of the audit log, and metrics for Prometheus.
 //
 //	keep ── begin: "start" ── unit: "unit" … ── end of keep: "end", metrics
 //
-// Both say how the run ended, so they are written around everything else.
-// A run that cannot write its audit log does not begin.
+// Both files say how the run ended, so keep calls everything else that the run does. A run that cannot write its audit
+// log does not begin.
 type record struct {
 	*console.Console
 	RecordOptions
