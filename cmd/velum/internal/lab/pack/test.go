@@ -2,9 +2,7 @@ package pack
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -68,7 +66,7 @@ type change struct {
 
 func changed(was, now *networkScores) *change {
 	old, fresh := was.all(), now.all()
-	return &change{old.f1(), fresh.f1(), len(gone(was.mistakes, now.mistakes)), len(gone(now.mistakes, was.mistakes))}
+	return &change{old.F1, fresh.F1, len(gone(was.mistakes, now.mistakes)), len(gone(now.mistakes, was.mistakes))}
 }
 
 // gone returns the mistakes of was that are none of now.
@@ -82,26 +80,22 @@ func gone(was, now []mistake) []mistake {
 
 // right counts finds by the overlap criterion.
 type right struct {
-	Finds int `json:"finds"`
-	Right int `json:"right"`
-	Gold  int `json:"gold,omitempty"`  // spans of the category
-	Found int `json:"found,omitempty"` // of them
+	Finds     int     `json:"finds"`
+	Right     int     `json:"right"`
+	Precision float64 `json:"precision"`
+	Gold      int     `json:"gold,omitempty"`  // spans of the category
+	Found     int     `json:"found,omitempty"` // of them
+	Recall    float64 `json:"recall,omitempty"`
+	F1        float64 `json:"f1,omitempty"`
 }
 
-func (r *right) precision() float64 { return share(r.Right, r.Finds) }
-func (r *right) recall() float64    { return share(r.Found, r.Gold) }
-func (r *right) f1() float64 {
-	if p, q := r.precision(), r.recall(); p+q > 0 {
-		return 2 * p * q / (p + q)
+// rated returns the counts with their ratios; those without a denominator are 0.
+func (r right) rated() right {
+	r.Precision, r.Recall = float64(r.Right)/float64(max(r.Finds, 1)), float64(r.Found)/float64(max(r.Gold, 1))
+	if p, q := r.Precision, r.Recall; p+q > 0 {
+		r.F1 = 2 * p * q / (p + q)
 	}
-	return 0
-}
-
-func share(a, b int) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
+	return r
 }
 
 // networkScores is a sink that scores finds.
@@ -152,7 +146,7 @@ func (s *networkScores) all() (sum right) {
 	for _, t := range s.total {
 		sum.Finds, sum.Right, sum.Gold, sum.Found = sum.Finds+t.Finds, sum.Right+t.Right, sum.Gold+t.Gold, sum.Found+t.Found
 	}
-	return sum
+	return sum.rated()
 }
 
 func (s *networkScores) together(id string, gold []pipeline.Span) {
@@ -188,31 +182,23 @@ func overlaps(spans []pipeline.Span, start, end int32, c pipeline.Category) bool
 	return false
 }
 
+// print says how good each network is, and each category.
 func (s *networkScores) print(c *console.Console) error {
-	if c.JSON {
-		networks, categories := map[string]right{}, map[string]right{}
-		for i, n := range s.networks {
-			networks[s.pack.Networks()[i]] = n
-		}
-		for category, t := range s.total {
-			categories[category.String()] = *t
-		}
-		return c.WriteJSON(map[string]any{
-			"message_type": "rules", "notes": s.notes, "networks": networks, "categories": categories, "errors": s.mistakes, "changed": s.than,
-		})
-	}
-	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "network\tfinds\tright\tprecision")
+	networks, categories := map[string]right{}, map[string]right{}
 	for i, n := range s.networks {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\n", s.pack.Networks()[i], n.Finds, n.Right, n.precision())
+		networks[s.pack.Networks()[i]] = n.rated()
 	}
-	fmt.Fprintf(w, "\ncategory\tfinds\tright\tprecision\tgold\tfound\trecall\tF1\n")
-	for _, category := range s.pack.Categories() {
-		t := s.total[category]
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%d\t%d\t%.3f\t%.3f\n", category, t.Finds, t.Right, t.precision(), t.Gold, t.Found, t.recall(), t.f1())
+	for category, t := range s.total {
+		categories[category.String()] = t.rated()
 	}
-	if s.than != nil {
-		fmt.Fprintf(w, "\n%d errors mended, %d made, F1 %.4f -> %.4f\n", s.than.Mended, s.than.Made, s.than.Was, s.than.Now)
-	}
-	return w.Flush()
+	return c.Tell(map[string]any{
+		"message_type": "rules", "notes": s.notes, "networks": networks, "categories": categories, "errors": s.mistakes, "changed": s.than,
+	}, `network	finds	right	precision
+{{range $name, $n := .networks}}{{$name}}	{{.finds}}	{{.right}}	{{figure "%.3f" .precision}}
+{{end}}
+category	finds	right	precision	gold	found	recall	F1
+{{range $name, $n := .categories}}{{$name}}	{{.finds}}	{{.right}}	{{figure "%.3f" .precision}}	{{figure "%.0f" .gold}}	{{figure "%.0f" .found}}	{{figure "%.3f" .recall}}	{{figure "%.3f" .f1}}
+{{end}}{{with .changed}}
+{{.mended}} errors mended, {{.made}} made, F1 {{figure "%.4f" .f1_was}} -> {{figure "%.4f" .f1}}
+{{end}}`)
 }

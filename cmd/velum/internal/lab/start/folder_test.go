@@ -138,10 +138,10 @@ func TestCompare(t *testing.T) {
 		got  *scores
 		want string
 	}{
-		"all":    {e.Before, "of 3 identifiers in 3 notes 2 had been masked, strict F1 0.400"},
-		"random": {e.Random, "of 2 identifiers in 2 notes 1 had been masked, strict F1 0.667"},
+		"all":    {e.Before, "{3 3 2 0.400}"},
+		"random": {e.Random, "{2 2 1 0.667}"},
 	} {
-		if c.got == nil || c.got.String() != c.want {
+		if c.got == nil || fmt.Sprintf("{%d %d %d %.3f}", c.got.Notes, c.got.Gold, c.got.Masked, c.got.StrictF1) != c.want {
 			t.Errorf("%s: %v, want %s", name, c.got, c.want)
 		}
 	}
@@ -158,36 +158,35 @@ func TestCompare(t *testing.T) {
 func TestLines(t *testing.T) {
 	good := &scores{Notes: 4, Gold: 5, Masked: 3, StrictF1: .5}
 	for _, c := range []struct {
-		name    string
-		m       month
-		turns   int
-		seconds int64
-		want    []string
+		name  string
+		m     month
+		turns int
+		want  []string
 	}{
-		{"the first evening", month{state: state{Evenings: []evening{{Asked: 10}}}}, 1, 0, []string{
+		{"the first evening", month{state: state{Evenings: []evening{{Asked: 10}}}}, 1, []string{
 			"masked: 90 of 100 notes, 10 in quarantine -> OUT/masked/masked", "  green: all is well",
 			"\nnext: 10 questions, some 2 minutes; stop when you are tired, what is decided counts\nvelum review --in OUT/learned/ask-01/notes.jsonl --out OUT/answers-01.jsonl --config OUT/velum.yaml",
 			"then, this evening or the next one:\nvelum start --ask 10",
 		}},
 		{"the second evening", month{
-			said:  summary{Read: 4, InUse: 1, Judged: []string{"it is better"}},
+			said:  summary{},
 			state: state{Evenings: []evening{{Asked: 10, Read: 4, Seconds: 100, Before: good, Random: &scores{Notes: 1}}, {Asked: 20}}, Agreed: []float64{.75}},
-		}, 2, 100, []string{
+		}, 2, []string{
 			"masked: 90 of 100 notes, 10 in quarantine -> OUT/masked/masked", "  green: all is well",
-			"evening 1: 4 of 10 questions answered in 2 minutes: of 5 identifiers in 4 notes 3 had been masked, strict F1 0.500",
+			"evening 1: 4 of 10 questions answered in 100 s: of 5 identifiers in 4 notes 3 had been masked, strict F1 0.500",
 			"  those drawn at random: of 0 identifiers in 1 notes 0 had been masked, strict F1 0.000",
-			"so far 4 notes were read in 2 minutes; the month is masked by the model of turn 1 of 1", "  it is better",
-			"the last turn changed 25.0 % of what the model finds; two below 1 % end the questions",
-			"\nnext: 20 questions, some 8 minutes; stop when you are tired, what is decided counts\nvelum review --in OUT/learned/ask-02/notes.jsonl --out OUT/answers-02.jsonl --config OUT/velum.yaml",
+			"so far 4 notes were read in 1.6 minutes; the month is masked by the model of turn 1 of 1", "  it is better",
+			"the last turn kept 75.0 % of what the model finds; two above 99 % end the questions",
+			"\nnext: 20 questions, some 9 minutes; stop when you are tired, what is decided counts\nvelum review --in OUT/learned/ask-02/notes.jsonl --out OUT/answers-02.jsonl --config OUT/velum.yaml",
 			"then, this evening or the next one:\nvelum start --ask 10",
 		}},
 		{"the end", month{
-			said:  summary{Read: 3, Done: "nobody knows more"},
+			said:  summary{Done: "nobody knows more"},
 			state: state{Evenings: []evening{{Asked: 3, Read: 3, Before: good, Random: &scores{}}}},
-		}, 1, 0, []string{
+		}, 1, []string{
 			"masked: 90 of 100 notes, 10 in quarantine -> OUT/masked/masked", "  green: all is well",
 			"evening 1: 3 of 3 questions answered: of 5 identifiers in 4 notes 3 had been masked, strict F1 0.500",
-			"so far 3 notes were read; the month is masked by the first model",
+			"so far 3 notes were read; the month is masked by the first model", "  it is as good",
 			"that is enough: nobody knows more",
 			"\nnext, for every month that comes:\nvelum run --in ARCHIVE --out DIR --model OUT/learned/models --config OUT/velum.yaml",
 		}},
@@ -197,19 +196,23 @@ func TestLines(t *testing.T) {
 		m.Console, m.Options = in.Console, in.Options
 		m.Typed = []string{"start", "--more", "--ask", "10", "-q"}
 		m.said.Rows, m.said.Masked, m.said.Aside, m.said.Light, m.said.Sentence = 100, 90, 10, "green", "all is well"
-		m.said.Next = m.next()
-		got, want := strings.ReplaceAll(strings.Join(m.lines(c.seconds), "\n"), m.Options.Out, "OUT"), strings.Join(c.want, "\n")
+		report := `{"schema":"velum.learn/3","sentence":"it is as good","promoted_turn":0,"turns":[{"promoted":true}]}`
+		if c.turns > 1 {
+			report = `{"schema":"velum.learn/3","sentence":"it is better","promoted_turn":1,"turns":[{"promoted":true},{"promoted":true}]}`
+		}
+		write(t, m.at(learnedName, "report.json"), report)
+		var out strings.Builder
+		m.Console = &console.Console{Out: &out, Errs: io.Discard}
+		if err := m.print(); err != nil {
+			t.Fatal(err)
+		}
+		got, want := strings.ReplaceAll(out.String(), m.Options.Out, "OUT"), strings.Join(c.want, "\n")+"\n"
 		if got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
 		}
 		m.Own = true
 		if next := m.next(); strings.Contains(next[0], "--config") {
 			t.Errorf("%s: who has a configuration is told of another: %s", c.name, next[0])
-		}
-	}
-	for seconds, want := range map[int64]string{0: "0 s", 89: "89 s", 90: "2 minutes", 149: "2 minutes", 150: "3 minutes"} {
-		if got := minutes(seconds); got != want {
-			t.Errorf("%d s: %s, want %s", seconds, got, want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// summary reports a start to machines; lines says the same for people.
+// summary reports a start to machines; told says the same for people.
 type summary struct {
 	Kind     string    `json:"message_type"`
 	Rows     int64     `json:"rows"`
@@ -21,12 +21,15 @@ type summary struct {
 	Aside    int64     `json:"quarantined"`
 	Light    string    `json:"light"`
 	Sentence string    `json:"sentence"`
-	Learned  bool      `json:"learned"` // this start did a turn with new answers
-	Judged   []string  `json:"judged"`  // what learning says of its turns
-	InUse    int       `json:"in_use"`  // the turn whose model masks the month; 0: the first model
-	Again    bool      `json:"again"`   // it is what was in use before, trained again with all answers
+	Learned  bool      `json:"learned"`   // this start did a turn with new answers
+	Judged   []string  `json:"judged"`    // what learning says of its turns
+	InUse    int       `json:"in_use"`    // the turn whose model masks the month; 0: the first model
+	By       string    `json:"masked_by"` // the same in words
+	In       string    `json:"masked_in"` // folder of the masked month
+	Again    bool      `json:"again"`     // it is what was in use before, trained again with all answers
 	Read     int       `json:"notes_read"`
 	Minutes  float64   `json:"minutes"`
+	Ahead    int64     `json:"minutes_ahead"`  // that the next questions may take
 	Agreed   []float64 `json:"agreed"`         // by turn: with the model before
 	Done     string    `json:"done,omitempty"` // why nothing is asked any more
 	Evenings []evening `json:"evenings"`
@@ -75,15 +78,18 @@ func (m *month) print() error {
 		s.Read, seconds = s.Read+e.Read, seconds+e.Seconds
 	}
 	s.Minutes = float64(seconds/6) / 10
-	s.Next = m.next()
-	if m.JSON {
-		return m.Console.WriteJSON(s)
+	s.Next, s.By, s.In = m.next(), m.inUse(), filepath.Join(m.at(maskedName), "masked")
+	if m.waiting() {
+		each := int64(secondsANote)
+		if s.Read > 0 && seconds > 0 {
+			each = max(seconds/int64(s.Read), 1)
+		}
+		s.Ahead = (int64(s.Evenings[len(s.Evenings)-1].Asked)*each + 59) / 60
 	}
-	if m.Quiet {
+	if m.Quiet && !m.JSON {
 		return nil
 	}
-	_, err := m.Printf("%s", []byte(strings.Join(m.lines(seconds), "\n")+"\n"))
-	return err
+	return m.Tell(s, told)
 }
 
 // next returns the next commands. The command for later months repeats the options for reading and masking.
@@ -110,47 +116,28 @@ func (m *month) again() string {
 	return strings.Join(words, " ")
 }
 
-// lines are the words of a start.
-func (m *month) lines(seconds int64) (all []string) {
-	s := &m.said
-	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	add("masked: %d of %d notes, %d in quarantine -> %s", s.Masked, s.Rows, s.Aside, exit.Printable(filepath.Join(m.at(maskedName), "masked")))
-	add("  %s: %s", s.Light, s.Sentence)
-	for k, e := range m.state.Evenings {
-		if e.Read == 0 {
-			continue
-		}
-		add("evening %d: %d of %d questions answered%s: %s", k+1, e.Read, e.Asked, in(e.Seconds), e.Before)
-		if e.Random.Notes > 0 {
-			add("  those drawn at random: %s", e.Random)
-		}
-	}
-	if s.Read > 0 {
-		add("so far %d notes were read%s; the month is masked by %s", s.Read, in(seconds), m.inUse())
-		for _, sentence := range s.Judged {
-			add("  %s", sentence)
-		}
-		if n := len(m.state.Agreed); n > 0 {
-			add("the last turn changed %.1f %% of what the model finds; two below 1 %% end the questions", 100*(1-m.state.Agreed[n-1]))
-		}
-	}
-	if s.Done != "" {
-		add("that is enough: %s", s.Done)
-	}
-	if m.waiting() {
-		each := int64(secondsANote)
-		if s.Read > 0 && seconds > 0 {
-			each = max(seconds/int64(s.Read), 1)
-		}
-		n := m.state.Evenings[len(m.state.Evenings)-1].Asked
-		add("\nnext: %d questions, some %s; stop when you are tired, what is decided counts\n%s", n, minutes(int64(n)*each),
-			exit.Printable(s.Next[0]))
-		add("then, this evening or the next one:\n%s", exit.Printable(s.Next[1]))
-		return all
-	}
-	add("\nnext, for every month that comes:\n%s", exit.Printable(s.Next[0]))
-	return all
-}
+// told is a start in words.
+const told = `{{define "scores"}}of {{.identifiers}} identifiers in {{.notes}} notes {{.masked}} had been masked, strict F1 {{figure "%.3f" .strict_f1}}
+{{end -}}
+masked: {{.masked}} of {{.rows}} notes, {{.quarantined}} in quarantine -> {{.masked_in}}
+  {{.light}}: {{.sentence}}
+{{$asked := 0}}{{range $k, $e := .evenings}}{{$asked = .asked}}{{if .read -}}
+evening {{next $k}}: {{.read}} of {{.asked}} questions answered{{with .seconds}} in {{.}} s{{end}}: {{template "scores" .before}}{{with .random}}{{if .notes -}}
+{{"  "}}those drawn at random: {{template "scores" .}}{{end}}{{end}}{{end}}{{end}}{{if .notes_read -}}
+so far {{.notes_read}} notes were read{{with .minutes}} in {{.}} minutes{{end}}; the month is masked by {{.masked_by}}
+{{range .judged}}  {{.}}
+{{end}}{{$last := ""}}{{range .agreed}}{{$last = .}}{{end}}{{if .agreed -}}
+the last turn kept {{times 100 $last | figure "%.1f"}} % of what the model finds; two above 99 % end the questions
+{{end}}{{end}}{{with .done}}that is enough: {{.}}
+{{end}}{{if .minutes_ahead}}
+next: {{$asked}} questions, some {{.minutes_ahead}} minutes; stop when you are tired, what is decided counts
+{{index .next 0}}
+then, this evening or the next one:
+{{index .next 1}}
+{{else}}
+next, for every month that comes:
+{{index .next 0}}
+{{end}}`
 
 // inUse names the model that masks the month.
 func (m *month) inUse() string {
@@ -161,24 +148,4 @@ func (m *month) inUse() string {
 		return fmt.Sprintf("the model of turn %d of %d", m.said.InUse, m.turns()-1)
 	}
 	return "the first model"
-}
-
-// String returns how many identifiers the model masked and its strict F1, as a sentence.
-func (s *scores) String() string {
-	return fmt.Sprintf("of %d identifiers in %d notes %d had been masked, strict F1 %.3f", s.Gold, s.Notes, s.Masked, s.StrictF1)
-}
-
-// in formats how long the answers took; "" if they were not given on the page.
-func in(seconds int64) string {
-	if seconds == 0 {
-		return ""
-	}
-	return " in " + minutes(seconds)
-}
-
-func minutes(seconds int64) string {
-	if seconds < 90 {
-		return fmt.Sprintf("%d s", seconds)
-	}
-	return fmt.Sprintf("%d minutes", (seconds+30)/60)
 }

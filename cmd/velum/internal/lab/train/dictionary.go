@@ -137,7 +137,7 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	if err != nil {
 		return err
 	}
-	h := m.Details()
-	return writeModel(t.Console, t.options.Out, data, map[string]any{"message_type": "train", "header": h},
-		", %s model of %d words, %d words counted in the archive\n", h.Params.Method, h.Words, h.Archive)
+	return writeModel(t.Console, t.options.Out, data, map[string]any{"message_type": "train", "header": m.Details()},
+		`, {{.header.params.method}} model of {{.header.words}} words, {{figure "%.0f" .header.archive_tokens}} words counted in the archive
+`)
 }

@@ -3,9 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -120,18 +117,9 @@ func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled)
 	return s.Report(), err
 }
 
-// scoresOf says what a model's header says of its quality.
-func scoresOf(h tagger.Header) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(h.Scores)) {
-		fmt.Fprintf(&b, "  %-26s %.4f\n", name, h.Scores[name])
-	}
-	if x := h.Measured; x != nil {
-		fmt.Fprintf(&b, "  measured on %s, %s: %d notes, %d entities, masking recall %.4f [%.4f, %.4f], precision %.4f\n",
-			exit.Printable(x.On), x.Date, x.Notes, x.Entities, x.Recall, x.Interval[0], x.Interval[1], x.Precision)
-	}
-	for _, p := range h.RecallDial {
-		fmt.Fprintf(&b, "  recall dial: bias %4.1f  masking recall %.4f  precision %.4f\n", p.Bias, p.Recall, p.Precision)
-	}
-	return b.String()
-}
+// scoresText says what a model's header says of its quality.
+const scoresText = `{{range $name, $x := .scores}}  {{printf "%-26s" $name}} {{figure "%.4f" $x}}
+{{end}}{{with .measured}}  measured on {{.on}}, {{.date}}: {{.notes}} notes, {{.entities}} entities, masking recall {{figure "%.4f" .recall -}}
+{{with .recall_interval}} [{{figure "%.4f" (index . 0)}}, {{figure "%.4f" (index . 1)}}]{{end}}, precision {{figure "%.4f" .precision}}
+{{end}}{{range .recall_dial}}  recall dial: bias {{figure "%4.1f" .bias}}  masking recall {{figure "%.4f" .recall}}  precision {{figure "%.4f" .precision}}
+{{end}}`

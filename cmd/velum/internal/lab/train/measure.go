@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -37,11 +36,8 @@ func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Opt
 		return err
 	}
 	h := m.Header()
-	calibrated := ""
-	if r := h.Risk; r != nil && len(o.Held) > 0 {
-		calibrated = fmt.Sprintf("  calibrated on %d notes of %d sources that it had not seen, %d of which kept something; spread between sources %.2f\n",
-			r.Notes, r.Sources, r.Leaks, r.Spread)
-	}
-	return writeModel(c, o.Out, data, map[string]any{"scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk},
-		"\n%s", []byte(calibrated+scoresOf(h)))
+	return writeModel(c, o.Out, data, map[string]any{"scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk}, `
+{{with .risk}}  calibrated on {{.notes}} notes of {{.sources}} sources that it had not seen, {{.leaks -}}
+{{" "}}of which kept something; spread between sources {{figure "%.2f" .spread}}
+{{end}}`+scoresText)
 }

@@ -46,13 +46,12 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 		return err
 	}
 	h := m.Header()
-	return writeModel(c, o.Out, b.Bytes(), map[string]any{"tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores}, `, %d forms from %d tokens
-accuracy over %d folds   tokens   part of speech   lemma
-known forms             %7d   %.4f           %.4f
-unknown forms           %7d   %.4f           %.4f
-`, h.Forms, h.Tokens, morphFolds,
-		known.Tokens, h.Scores["known_pos"], h.Scores["known_lemma"],
-		unknown.Tokens, h.Scores["unknown_pos"], h.Scores["unknown_lemma"])
+	return writeModel(c, o.Out, b.Bytes(), map[string]any{"tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores, "folds": morphFolds,
+		"known_tokens": known.Tokens, "unknown_tokens": unknown.Tokens}, `, {{.forms}} forms from {{.tokens}} tokens
+accuracy over {{.folds}} folds	tokens	part of speech	lemma
+known forms	{{.known_tokens}}	{{figure "%.4f" .scores.known_pos}}	{{figure "%.4f" .scores.known_lemma}}
+unknown forms	{{.unknown_tokens}}	{{figure "%.4f" .scores.unknown_pos}}	{{figure "%.4f" .scores.unknown_lemma}}
+`)
 }
 
 func morphScores(known, unknown morphtrain.Accuracy) map[string]float64 {

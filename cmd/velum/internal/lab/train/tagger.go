@@ -277,23 +277,21 @@ func (t *Training) save(m *flow.Model) error {
 	if err != nil {
 		return err
 	}
-	h, size := m.Header(), ""
+	h := m.Header()
 	sum := sha256.Sum256(data)
 	result := map[string]any{
 		"sha256": hex.EncodeToString(sum[:]),
 		"notes":  t.Taught.Notes, "tokens": t.Taught.Tokens, "spans": t.Taught.Spans, "off_border": t.Taught.OffBorder,
-		"training": h.Training, "scores": h.Scores, "recall_dial": h.RecallDial,
+		"training": h.Training, "scores": h.Scores, "recall_dial": h.RecallDial, "measured": h.Measured,
 	}
 	if sized, ok := m.Model.(tagger.Sized); ok {
-		features, weights := sized.Size()
-		result["features"], result["weights"] = features, weights
-		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
+		result["features"], result["weights"] = sized.Size()
 	}
-	more := scoresOf(h)
 	if is, ok := m.Model.(tagger.Summarized); ok {
 		result["summary"] = is.Summary()
-		more = "  " + is.Summary() + "\n" + more
 	}
-	return writeModel(t.Console, t.Options.Out, data, result, ", %sfrom %d notes with %d spans (%d not at token borders)\n%s",
-		size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder, []byte(more))
+	return writeModel(t.Console, t.Options.Out, data, result, `, {{with .weights}}{{$.features}} features, {{.}} weights, {{end -}}
+from {{.notes}} notes with {{.spans}} spans ({{.off_border}} not at token borders)
+{{with .summary}}  {{.}}
+{{end}}`+scoresText)
 }

@@ -76,17 +76,13 @@ func (o *Options) need() error {
 	return nil
 }
 
-// writeModel writes the file of a model and says so: fields for machines; for people its size, and what it is.
-func writeModel(c *console.Console, out string, data []byte, fields map[string]any, said string, args ...any) error {
+// writeModel writes the file of a model and says so: its size, and what the template text makes of the fields.
+func writeModel(c *console.Console, out string, data []byte, fields map[string]any, text string) error {
 	if err := durable.WriteFile(nil, out, data); err != nil {
 		return err
 	}
 	fields["model"], fields["bytes"] = out, len(data)
-	if c.JSON {
-		return c.WriteJSON(fields)
-	}
-	_, err := c.Printf("%s: %.1f MB"+said, append([]any{out, float64(len(data)) / 1e6}, args...)...)
-	return err
+	return c.Tell(fields, `{{.model}}: {{times 1e-6 .bytes | figure "%.1f"}} MB`+text)
 }
 
 // modelName is the name of the model, by default that of its file.

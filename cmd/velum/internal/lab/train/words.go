@@ -33,7 +33,6 @@ func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *
 	if err != nil {
 		return err
 	}
-	h := words.Header()
-	return writeModel(c, o.Out, words.Data(), map[string]any{"header": h}, ", %d common words of %d, in the notes of %d patients\n", h.Words,
-		h.Tokens, h.Patients)
+	return writeModel(c, o.Out, words.Data(), map[string]any{"header": words.Header()},
+		", {{.header.words}} common words of {{.header.tokens}}, in the notes of {{.header.patients}} patients\n")
 }
