@@ -257,6 +257,9 @@ type Input struct {
 // Rounded rounds to four decimals, so that reports are the same on every machine.
 func Rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
 
+// RoundedEnds rounds both ends of an interval.
+func RoundedEnds(ends [2]float64) [2]float64 { return [2]float64{Rounded(ends[0]), Rounded(ends[1])} }
+
 // LeftOut counts the notes that were left out on purpose: those of people who object, and those at the edges of the
 // archive's date range.
 func LeftOut(c *commit.Counts) int64 {

@@ -166,7 +166,7 @@ func TestSpread(t *testing.T) {
 		s.Notes.Text.Append([]byte(text))
 		s.Notes.Spans.Append(spans...)
 	}
-	first, last := (&attacker{planted: &planter{sample: s}}).spread()
+	first, last := (&planter{sample: s, Patients: map[string]int{"a": 0, "b": 1, "c": 2}}).spread()
 	const in2070 = 36525 // days from 1970 to 2070
 	if len(first) != 2 || len(last) != 2 || first[0] != 2 || last[0] != 10 || first[2] != 1+in2070 || last[2] != 1+in2070 {
 		t.Errorf("from %v to %v", first, last)

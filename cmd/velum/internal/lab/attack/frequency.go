@@ -69,24 +69,16 @@ func readFrequencies(path string) (map[string]int, error) {
 }
 
 func (f *frequency) learn(e *planted) {
-	for i := range e.Notes {
-		for k := range e.Notes[i].Mentions {
-			for _, w := range e.Notes[i].Mentions[k].Words {
-				f.pool[string(w)]++
-				f.drawn++
-			}
-		}
+	for w := range e.words {
+		f.pool[w]++
+		f.drawn++
 	}
 }
 
 func (f *frequency) look(e *planted) look {
 	f.here = map[string]int{}
-	for i := range e.Notes {
-		for k := range e.Notes[i].Mentions {
-			for _, w := range e.Notes[i].Mentions[k].Words {
-				f.here[string(w)]++
-			}
-		}
+	for w := range e.words {
+		f.here[w]++
 	}
 	return f.see
 }

@@ -26,17 +26,11 @@ const (
 var rowOrder = attack{"order", (*attacker).noDates, (*attacker).tryOrder}
 
 func (a *attacker) tryOrder(ctx context.Context) (*finding, error) {
-	if _, err := a.planter(ctx); err != nil {
+	p, err := a.planter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	var rows []datedRow
-	s := a.planted.sample
-	for i := range s.Notes.Len() {
-		if day, ok := dayOf(s, i); ok {
-			rows = append(rows, datedRow{s.Owner[i], day})
-		}
-	}
-	r := tryRows(rows, rand.New(rand.NewPCG(a.Seed, 17)))
+	r := tryRows(p.dated(), rand.New(rand.NewPCG(a.Seed, 17)))
 	powerless := r.Patients < rangeNeeds
 	return judged(r, !powerless && r.Found > r.Most, powerless,
 		"sort the rows of the archive by something that is no date, and give the months in one file, before they are masked",
@@ -49,6 +43,16 @@ func (a *attacker) tryOrder(ctx context.Context) (*finding, error) {
 type datedRow struct {
 	owner string
 	day   int32
+}
+
+// dated returns the notes that have a day, in their order.
+func (s *sample) dated() (rows []datedRow) {
+	for i := range s.Notes.Len() {
+		if day, ok := dayOf(s, i); ok {
+			rows = append(rows, datedRow{s.Owner[i], day})
+		}
+	}
+	return rows
 }
 
 // tryRows compares rows in their order with the same rows shuffled.

@@ -25,6 +25,19 @@ type planted struct {
 	Notes []note
 }
 
+// words yields the words of all mentions.
+func (e *planted) words(yield func(string) bool) {
+	for i := range e.Notes {
+		for k := range e.Notes[i].Mentions {
+			for _, w := range e.Notes[i].Mentions[k].Words {
+				if !yield(string(w)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // note is a masked one.
 type note struct {
 	Row      int   // of the sample

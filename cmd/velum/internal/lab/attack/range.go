@@ -91,7 +91,7 @@ func (a *attacker) tryRange(ctx context.Context) (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, last := a.spread()
+	first, last := a.planted.spread()
 	r := &rangeFigures{Offsets: math.Round(o.support()), Wanted: rangeWanted}
 	by, err := o.planter.offsets(ctx, "")
 	if err != nil {
@@ -128,26 +128,16 @@ func (a *attacker) tryRange(ctx context.Context) (*finding, error) {
 		r.Fifth, r.Offsets, r.Patients, r.Wanted, r.Possible), nil
 }
 
-// spread returns the first and the last day of each patient's notes, by their column
-// of dates or, without one, by the latest date in each.
-func (a *attacker) spread() (first, last map[int]int32) {
+// spread returns the first and the last day of each patient's notes.
+func (p *planter) spread() (first, last map[int]int32) {
 	first, last = map[int]int32{}, map[int]int32{}
-	s, number := a.planted.sample, map[string]int{}
-	for i := range s.Notes.Len() {
-		p, ok := number[s.Owner[i]]
-		if !ok {
-			p = len(number)
-			number[s.Owner[i]] = p
+	for _, row := range p.dated() {
+		at := p.Patients[row.owner]
+		if was, ok := first[at]; !ok || row.day < was {
+			first[at] = row.day
 		}
-		day, ok := dayOf(s, i)
-		if !ok {
-			continue
-		}
-		if was, ok := first[p]; !ok || day < was {
-			first[p] = day
-		}
-		if was, ok := last[p]; !ok || day > was {
-			last[p] = day
+		if was, ok := last[at]; !ok || row.day > was {
+			last[at] = row.day
 		}
 	}
 	return first, last
@@ -204,8 +194,13 @@ func (p *planter) offsets(ctx context.Context, purpose string) (map[int]int, err
 		return nil, err
 	}
 	by := map[int]int{}
-	to := offsetSink{p, by}
-	return by, pipeline.Run(ctx, datedSource{p.source()}, []pipeline.Step{step}, to, nil)
+	return by, pipeline.Run(ctx, datedSource{p.source()}, []pipeline.Step{step}, pipeline.SinkFunc(func(b *pipeline.Batch) error {
+		dates := b.Extra[len(b.Extra)-1]
+		for i := range b.Len() {
+			by[p.Patients[p.Owner[int(b.First)+i]]] = int(int32(dates.Fixed[i]))
+		}
+		return nil
+	}), nil)
 }
 
 // datedSource sets the date of every note to 1970-01-01.
@@ -224,20 +219,5 @@ func (d datedSource) Next(b *pipeline.Batch) error {
 		b.Extra = b.Extra[:n-1]
 	}
 	b.Extra = append(b.Extra, dates)
-	return nil
-}
-
-// offsetSink reads the shifted date of each note.
-type offsetSink struct {
-	*planter
-	by map[int]int
-}
-
-// Put implements pipeline.Sink.
-func (o offsetSink) Put(b *pipeline.Batch) error {
-	dates := b.Extra[len(b.Extra)-1]
-	for i := range b.Len() {
-		o.by[o.Patients[o.Owner[int(b.First)+i]]] = int(int32(dates.Fixed[i]))
-	}
 	return nil
 }

@@ -31,10 +31,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
-	keep := func(id []byte) bool {
-		_, asked := l.asked[string(id)]
-		return !asked && !l.known[string(id)] && !taken[string(id)]
-	}
+	keep := func(id []byte) bool { return l.fresh(id, taken) }
 	steps, err := l.taughtSteps(l.model)
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -68,6 +65,12 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 // askRandom is the share of notes to correct that is drawn at random: without them, errors of which the model is sure
 // would never be seen.
 const askRandom = 0.1
+
+// fresh reports whether nobody has labelled a note or was asked about it, and no turn has taken it.
+func (l *learning) fresh(id []byte, taken map[string]bool) bool {
+	_, asked := l.asked[string(id)]
+	return !asked && !l.known[string(id)] && !taken[string(id)]
+}
 
 // learnedFrom returns the ids of archive notes in the training set. They are not asked about, because an answer would
 // contradict the model's own tags there.
@@ -174,7 +177,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(l.out, fmt.Sprintf("ask-%02d", len(turns.Folders(l.out, "ask", 1))+1))
+	folder := turns.Next(l.out, "ask")
 	path := f.Questions
 	err = filled(folder, func(draft *durable.Draft) error {
 		at := path
@@ -224,7 +227,7 @@ func (l *learning) unsureOfAny(ctx context.Context, n int) (*turns.Questions, er
 
 // answer implements --answers: it adds corrected notes. Only answers to questions count.
 func (l *learning) answer(ctx context.Context, paths []string) error {
-	folder := filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(turns.Folders(l.out, "answers", 1))+1))
+	folder := turns.Next(l.out, "answers")
 	return filled(folder, func(draft *durable.Draft) error {
 		taken, err := l.writeAnswers(ctx, &flow.Labelled{Paths: paths, Config: l.cfg}, draft.Path(answersName))
 		switch {

@@ -10,8 +10,6 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
@@ -33,15 +31,18 @@ import (
 //	candidates ─> notes of those keys ─> selected.parquet
 func (w *turning) choose(ctx context.Context) error {
 	w.record.Groups = slices.Clone(w.of.last().Groups)
-	known, err := w.taken()
-	if err != nil {
-		return err
+	var taken map[string]bool
+	if w.of.cfg.Learn.Again { // what earlier turns took comes again
+		var err error
+		if taken, err = w.of.learnedFrom(); err != nil {
+			return err
+		}
 	}
 	w.record.Slice.From, w.record.Slice.To = w.of.nextSlice()
 	src := archive.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
-	pool := &pool{turning: w, known: known, senses: choose.Senses{}}
+	pool := &pool{turning: w, taken: taken, senses: choose.Senses{}}
 	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), "notes", w.record.Slice.To-w.record.Slice.From)
-	err = w.candidates(ctx, input.NewKeep(src, pool.fresh), candidatesName, pool, progress) // what is sure enough is known when all was seen
+	err := w.candidates(ctx, input.NewKeep(src, pool.fresh), candidatesName, pool, progress) // what is sure enough is known when all was seen
 	progress.End()
 	if err := errors.Join(err, src.Close()); err != nil {
 		return err
@@ -69,26 +70,6 @@ func (l *learning) nextSlice() (from, to int64) {
 		from = 0
 	}
 	return from, min(from+int64(l.cfg.Learn.Slice), rows)
-}
-
-// taken returns the hashes of the ids that were selected in earlier turns. They are needed when the archive is read
-// from the beginning again.
-func (w *turning) taken() (map[uint64]bool, error) {
-	taken := map[uint64]bool{}
-	if !w.of.cfg.Learn.Again {
-		return taken, nil
-	}
-	for _, g := range w.record.Groups {
-		all := flow.Labelled{Paths: []string{w.file(g)}}
-		ids, err := all.IDs()
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			taken[xxh3.HashString(id)] = true
-		}
-	}
-	return taken, nil
 }
 
 // startMinConfidence is C_min if the model of learn.start tagged the notes: that of BOOT for frequency divergence.
@@ -124,7 +105,7 @@ func (l *learning) taughtSteps(m *flow.Model) ([]pipeline.Step, error) {
 // in memory.
 type pool struct {
 	turning *turning
-	known   map[uint64]bool
+	taken   map[string]bool // ids that earlier turns took
 	left    int64
 
 	recorder       choose.Recorder
@@ -136,14 +117,13 @@ type pool struct {
 	pick           []int
 }
 
-// fresh reports whether no person has labelled the note.
+// fresh counts what is left out.
 func (p *pool) fresh(id []byte) bool {
-	_, asked := p.turning.of.asked[string(id)]
-	if asked || p.turning.of.known[string(id)] || p.known[xxh3.Hash(id)] {
+	fresh := p.turning.of.fresh(id, p.taken)
+	if !fresh {
 		p.left++
-		return false
 	}
-	return true
+	return fresh
 }
 
 // Put implements pipeline.Sink.

@@ -44,7 +44,7 @@ func (t *turning) compare(ctx context.Context, now *score.Scorer) error {
 	if err != nil {
 		return err
 	}
-	t.record.Better = &[2]float64{report.Rounded(ends.F1[0]), report.Rounded(ends.F1[1])}
+	t.record.Better = new(report.RoundedEnds(ends.F1))
 	t.record.Compared, err = turns.Compare(was, now)
 	return err
 }

@@ -45,7 +45,7 @@ func (m *month) answers(k int) string { return m.at(fmt.Sprintf("answers-%02d.js
 // always called, because it also completes what a kill interrupted. The folder of the answers is recorded before the
 // turn, so that a start after a kill sees whether they were copied.
 func (m *month) take(ctx context.Context) error {
-	into := fmt.Sprintf("answers-%02d", len(turns.Folders(m.at(learnedName), "answers", 1))+1)
+	into := filepath.Base(turns.Next(m.at(learnedName), "answers"))
 	var fresh []string
 	for k := range m.state.Evenings {
 		e := &m.state.Evenings[k]

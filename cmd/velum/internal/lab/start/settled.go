@@ -9,6 +9,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/score"
 )
 
 // Constants of the stop rule: questions end when the models of several turns in a row agree with their predecessors on
@@ -48,21 +49,27 @@ func (m *month) agreed(ctx context.Context, one, other string) (float64, error) 
 		return 0, err
 	}
 	b, err := m.found(ctx, other)
-	if err != nil || len(a.spans)+len(b.spans) == 0 {
-		return 1, err
+	if err != nil {
+		return 0, err
 	}
-	both := 0
-	for s := range a.spans {
-		if b.spans[s] {
-			both++
-		}
-	}
-	return 2 * float64(both) / float64(len(a.spans)+len(b.spans)), nil
+	return agreement(a, b), nil
 }
 
-// found runs a model over the first notes of the archive.
-func (m *month) found(ctx context.Context, model string) (*found, error) {
-	f := &found{spans: map[place]bool{}}
+// agreement returns the strict F1 of spans against others, note by note; 1 if neither has any.
+func agreement(a, b *pipeline.List[pipeline.Span]) float64 {
+	s := score.New(score.Options{Draws: -1})
+	for i := range a.Len() {
+		s.Add(nil, nil, a.At(i), b.At(i))
+	}
+	both, _ := s.Report().Measure(score.Strict)
+	if both.Gold+both.System == 0 {
+		return 1
+	}
+	return 2 * float64(both.Found) / float64(both.Gold+both.System)
+}
+
+// found returns the spans of a model in the first notes of the archive.
+func (m *month) found(ctx context.Context, model string) (*pipeline.List[pipeline.Span], error) {
 	a, err := flow.Archive(ctx, m.cfg, []string{m.Options.In}, nil)
 	if err != nil {
 		return nil, err
@@ -78,28 +85,12 @@ func (m *month) found(ctx context.Context, model string) (*found, error) {
 		return nil, err
 	}
 	src := archive.NewSlice(a, 0, min(stopNotes, a.Rows()))
-	return f, errors.Join(flow.InputError(pipeline.Run(ctx, src, steps, f, nil)), src.Close())
-}
-
-// found is a sink that keeps where spans are.
-type found struct {
-	notes int
-	spans map[place]bool
-}
-
-type place struct {
-	note       int
-	start, end int32
-	category   pipeline.Category
-}
-
-// Put implements pipeline.Sink.
-func (f *found) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		for _, s := range b.Spans.At(i) {
-			f.spans[place{f.notes, s.Start, s.End, s.Category}] = true
+	found := new(pipeline.List[pipeline.Span])
+	err = pipeline.Run(ctx, src, steps, pipeline.SinkFunc(func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			found.Append(b.Spans.At(i)...)
 		}
-		f.notes++
-	}
-	return nil
+		return nil
+	}), nil)
+	return found, errors.Join(flow.InputError(err), src.Close())
 }

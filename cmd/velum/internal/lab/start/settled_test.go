@@ -19,21 +19,33 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestFound: a span is one by note, place and category, over batches.
-func TestFound(t *testing.T) {
+// TestAgreement: a span is one by note, place and category.
+func TestAgreement(t *testing.T) {
 	person, _ := pipeline.ParseCategory("PERSON")
 	inPlace, _ := pipeline.ParseCategory("LOCATION")
-	f := &found{spans: map[place]bool{}}
-	for range 2 {
-		b := new(pipeline.Batch)
-		b.Reset()
-		b.Text.Append([]byte("Reus"))
-		b.Spans.Append(pipeline.Span{Start: 0, End: 4, Category: inPlace})
-		if err := f.Put(b); err != nil {
-			t.Fatal(err)
+	of := func(notes ...[]pipeline.Span) *pipeline.List[pipeline.Span] {
+		l := new(pipeline.List[pipeline.Span])
+		for _, spans := range notes {
+			l.Append(spans...)
 		}
+		return l
 	}
-	if len(f.spans) != 2 || !f.spans[place{1, 0, 4, inPlace}] || f.spans[place{1, 0, 4, person}] {
-		t.Errorf("%v", f.spans)
+	reus, rosa := pipeline.Span{Start: 0, End: 4, Category: inPlace}, pipeline.Span{Start: 9, End: 13, Category: person}
+	named := reus
+	named.Category = person
+	for what, c := range map[string]struct {
+		a, b *pipeline.List[pipeline.Span]
+		want float64
+	}{
+		"nothing":          {of(nil, nil), of(nil, nil), 1},
+		"all":              {of([]pipeline.Span{reus, rosa}, nil), of([]pipeline.Span{reus, rosa}, nil), 1},
+		"one of one":       {of([]pipeline.Span{reus}), of(nil), 0},
+		"in another note":  {of([]pipeline.Span{reus}, nil), of(nil, []pipeline.Span{reus}), 0},
+		"another category": {of([]pipeline.Span{reus}), of([]pipeline.Span{named}), 0},
+		"one of two":       {of([]pipeline.Span{reus, rosa}), of([]pipeline.Span{rosa}), 2. / 3},
+	} {
+		if got := agreement(c.a, c.b); got != c.want {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
 	}
 }

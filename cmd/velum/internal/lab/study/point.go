@@ -150,13 +150,9 @@ func scoresOf(r *score.Report, k score.Measure) Scores {
 	x := Scores{Precision: report.Rounded(m.Precision), Recall: report.Rounded(m.Recall), F1: report.Rounded(m.F1),
 		FBeta: report.Rounded(m.FBeta)}
 	if m.Interval != nil {
-		x.F1Ends, x.Ends = rounded(m.Interval.F1), rounded(m.Interval.Recall)
+		x.F1Ends, x.Ends = report.RoundedEnds(m.Interval.F1), report.RoundedEnds(m.Interval.Recall)
 	}
 	return x
-}
-
-func rounded(ends [2]float64) [2]float64 {
-	return [2]float64{report.Rounded(ends[0]), report.Rounded(ends[1])}
 }
 
 // spread returns mean and standard deviation.
@@ -191,7 +187,7 @@ func (s *study) pair(a, b *Point, nameA, nameB, at string) (*Pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		*x.to = Difference{report.Rounded(x.of(test.Difference)), rounded(x.in(ends)), report.Rounded(x.of(test.Alpha)), 0}
+		*x.to = Difference{report.Rounded(x.of(test.Difference)), report.RoundedEnds(x.in(ends)), report.Rounded(x.of(test.Alpha)), 0}
 	}
 	return p, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -64,19 +65,14 @@ func (s *study) name(t *trial) {
 
 // codeDigest is that of this program: another one may come to other counts.
 func codeDigest(version string) string {
-	h := sha256.New()
 	self, err := os.Executable()
 	if err == nil {
-		var f *os.File
-		if f, err = os.Open(self); err == nil {
-			_, err = io.Copy(h, f)
-			err = errors.Join(err, f.Close())
+		var f turns.File
+		if f, err = turns.FileOf(self); err == nil {
+			return f.SHA256
 		}
 	}
-	if err != nil {
-		return version
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return version
 }
 
 // run does the trials that were not done before, each once. What is done is kept, so

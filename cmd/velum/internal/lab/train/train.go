@@ -86,6 +86,8 @@ func writeModel(c *console.Console, out string, data []byte, fields map[string]a
 }
 
 // modelName is the name of the model, by default that of its file.
-func (o *Options) modelName() string {
-	return cmp.Or(o.Name, strings.TrimSuffix(filepath.Base(o.Out), filepath.Ext(o.Out)))
+func (o *Options) modelName() string { return nameOf(o.Name, o.Out) }
+
+func nameOf(name, file string) string {
+	return cmp.Or(name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 }

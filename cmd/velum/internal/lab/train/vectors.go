@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -98,17 +97,10 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	}
 	return e.save(embedtrain.Contents{
 		Header: embed.Header{
-			Name: e.name(), Method: f.Method, Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
+			Name: nameOf(f.Name, f.Out), Method: f.Method, Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
 		},
 		Vectors: vectors, Clusters: clusters,
 	})
-}
-
-func (e *embedding) name() string {
-	if e.flags.Name != "" {
-		return e.flags.Name
-	}
-	return strings.TrimSuffix(filepath.Base(e.flags.Out), filepath.Ext(e.flags.Out))
 }
 
 // count is the first pass over the notes.

@@ -73,12 +73,19 @@ func (t *Turn) Encoded() ([]byte, error) {
 // Folders returns the existing folders KIND-NN below dir, numbered from first without a gap.
 func Folders(dir, kind string, first int) (all []string) {
 	for {
-		folder := filepath.Join(dir, fmt.Sprintf("%s-%02d", kind, first+len(all)))
+		folder := numbered(dir, kind, first+len(all))
 		if _, err := os.Stat(folder); err != nil {
 			return all
 		}
 		all = append(all, folder)
 	}
+}
+
+// Next returns the folder KIND-NN below dir that comes behind those that exist, numbered from 1.
+func Next(dir, kind string) string { return numbered(dir, kind, len(Folders(dir, kind, 1))+1) }
+
+func numbered(dir, kind string, n int) string {
+	return filepath.Join(dir, fmt.Sprintf("%s-%02d", kind, n))
 }
 
 // FileOf returns name, size and SHA-256 of a file.

@@ -67,7 +67,7 @@ func Compare(was, now *score.Scorer) (all []GateLine, err error) {
 			continue // strict F1 says it
 		}
 		all = append(all, GateLine{
-			d.Category, measure, report.Rounded(d.Was), report.Rounded(d.Now), [2]float64{report.Rounded(d.Ends[0]), report.Rounded(d.Ends[1])},
+			d.Category, measure, report.Rounded(d.Was), report.Rounded(d.Now), report.RoundedEnds(d.Ends),
 			d.Lost, d.Gained,
 		})
 	}

@@ -144,9 +144,7 @@ func ScoresOf(r *score.Report) Scores {
 	s := Scores{Notes: r.Notes, Strict: at(score.Strict), Span: at(score.Span), Masked: at(score.MaskedEntities)}
 	if f1, _ := r.Measure(score.Strict); f1.Interval != nil {
 		masked, _ := r.Measure(score.MaskedEntities)
-		ends := masked.Sure()
-		s.F1Ends = &[2]float64{report.Rounded(f1.Interval.F1[0]), report.Rounded(f1.Interval.F1[1])}
-		s.MaskedEnds = &[2]float64{report.Rounded(ends[0]), report.Rounded(ends[1])}
+		s.F1Ends, s.MaskedEnds = new(report.RoundedEnds(f1.Interval.F1)), new(report.RoundedEnds(masked.Sure()))
 	}
 	for _, c := range r.Categories {
 		s.Categories = append(s.Categories, CategoryScore{c.Category, c.Gold,
