@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"iter"
 	"strconv"
@@ -39,6 +40,9 @@ type Span struct {
 	Category   Category
 	Source     SpanSource
 }
+
+// ByStart compares spans by where they begin, for sorting.
+func ByStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
 
 // SpanSource is the stage or method that found a span.
 type SpanSource uint8

@@ -142,6 +142,15 @@ func ParseCategory(name string) (Category, error) {
 	return c, nil
 }
 
+// MustCategory is ParseCategory for names that the program itself has: the registry is fixed, and a wrong name panics.
+func MustCategory(name string) Category {
+	c, err := ParseCategory(name)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
 // Labels returns the label set of that name.
 func Labels(name string) (*LabelSet, error) {
 	s, ok := labelSets[name]

@@ -25,13 +25,7 @@ import (
 
 // dateCategory is the category of dates in networks of rules; a match of another category
 // only reads like it, and stays.
-var dateCategory = func() pipeline.Category {
-	c, err := pipeline.ParseCategory("DATE")
-	if err != nil {
-		panic("calendar: there is no category DATE")
-	}
-	return c
-}()
+var dateCategory = pipeline.MustCategory("DATE")
 
 // Options holds the options of the stage. Packs are required.
 type Options struct {
@@ -163,11 +157,8 @@ func (w *worker) find(text []byte, tokens []pipeline.Token) {
 			}
 		}
 	}
-	if len(w.packs) > 1 {
-		byStart := func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) }
-		slices.SortFunc(w.days, byStart)
-		slices.SortFunc(w.maybe, byStart)
-	}
+	slices.SortFunc(w.days, pipeline.ByStart)
+	slices.SortFunc(w.maybe, pipeline.ByStart)
 }
 
 // between appends spans and the parts of found that none of them covers, in order,

@@ -62,13 +62,7 @@ type worker struct {
 }
 
 // none is the category by which a network marks what reads like something rare and is not: it is dropped.
-var none = func() pipeline.Category {
-	c, err := pipeline.ParseCategory("MISC")
-	if err != nil {
-		panic("rare: there is no category MISC")
-	}
-	return c
-}()
+var none = pipeline.MustCategory("MISC")
 
 func (w *worker) do(b *pipeline.Batch) error {
 	w.spans.Reset()
@@ -89,7 +83,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 			})
 			first := len(w.spans.Items)
 			w.spans.Items = append(append(w.spans.Items, b.Spans.At(i)...), w.found...)
-			slices.SortFunc(w.spans.Items[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+			slices.SortFunc(w.spans.Items[first:], pipeline.ByStart)
 			w.spans.End()
 			continue
 		}

@@ -8,7 +8,6 @@
 package recognize
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/velum-health/velum/models/form/document"
@@ -92,7 +91,7 @@ func (w *worker) guarded(b *pipeline.Batch, i int) (err error) {
 func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 	first := len(b.Known.Items)
 	defer func() {
-		slices.SortStableFunc(b.Known.Items[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortStableFunc(b.Known.Items[first:], pipeline.ByStart)
 	}()
 	w.fields(b, i)
 	w.given(b, i)

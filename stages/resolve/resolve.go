@@ -443,5 +443,5 @@ func (w *worker) wordsIn(start, end int32) (i, j int) {
 }
 
 func sortSpans(spans []pipeline.Span) {
-	slices.SortFunc(spans, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(spans, pipeline.ByStart)
 }

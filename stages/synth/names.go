@@ -181,17 +181,9 @@ func (l *lexicon) invent(m *maker, r *rule) string {
 }
 
 var (
-	categoryEmail     = mustCategory("EMAIL")
-	categoryDNI       = mustCategory("DNI")
-	categoryTelephone = mustCategory("TELEPHONE")
-	categoryPerson    = mustCategory("PERSON")
-	categoryLocation  = mustCategory("LOCATION")
+	categoryEmail     = pipeline.MustCategory("EMAIL")
+	categoryDNI       = pipeline.MustCategory("DNI")
+	categoryTelephone = pipeline.MustCategory("TELEPHONE")
+	categoryPerson    = pipeline.MustCategory("PERSON")
+	categoryLocation  = pipeline.MustCategory("LOCATION")
 )
-
-func mustCategory(name string) pipeline.Category {
-	c, err := pipeline.ParseCategory(name)
-	if err != nil {
-		panic(err) // the registry is fixed
-	}
-	return c
-}

@@ -93,10 +93,7 @@ var (
 var allCategories []pipeline.Category
 
 func category(name string) pipeline.Category {
-	c, err := pipeline.ParseCategory(name)
-	if err != nil {
-		panic(err) // the registry of pipeline is fixed when the program is built
-	}
+	c := pipeline.MustCategory(name)
 	if !slices.Contains(allCategories, c) {
 		allCategories = append(allCategories, c)
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"crypto/sha256"
+	"math/bits"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -29,10 +30,11 @@ type Pack struct {
 	states     []state
 	predicates []numbered // tests of forms that are in no table of words
 	words      wordTable
-	startable  []startable // by finder: with which forms it can begin
-	morph      bool        // some test asks for lemma or part of speech
-	listed     bool        // some test asks for lists
-	known      bool        // some test asks for the names from all over the world
+	startable  []startable                  // by finder: with which forms it can begin
+	hints      [64 * len(outcomes{})]uint64 // by the bit of a test: finders that may begin with a form that passes it
+	morph      bool                         // some test asks for lemma or part of speech
+	listed     bool                         // some test asks for lists
+	known      bool                         // some test asks for the names from all over the world
 	categories []pipeline.Category
 }
 
@@ -88,6 +90,16 @@ type arc struct {
 
 // outcomes are those of all tests of a form, a bit each.
 type outcomes [6]uint64
+
+// least returns the least bit that is set; 0, the bit that every form has, if none is.
+func (o *outcomes) least() int {
+	for i, word := range o {
+		if word != 0 {
+			return i*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return 0
+}
 
 // maxPredicates is how many different tests of a form a file may have.
 const maxPredicates = 64*len(outcomes{}) - 1
@@ -172,12 +184,9 @@ type numbered struct {
 	bit int
 }
 
-// startable is the ways in which a network can begin: with a form that fits one
-// of them.
-type startable struct {
-	any  bool
-	ways [][2]outcomes
-}
+// startable is the ways in which a network can begin: with a form that passes the first tests of one of them and none of
+// its second ones. Every form fits a way without tests.
+type startable [][2]outcomes
 
 // Compile compiles the text of a rule file. The error is a *SyntaxError, or SyntaxErrors with all mistakes of the file,
 // each with line, column and what was expected.
@@ -202,11 +211,16 @@ func Compile(text string, r Resources) (*Pack, error) {
 	if err := c.mistakes.orNil(); err != nil {
 		return nil, err
 	}
-	for _, i := range c.pack.finders {
+	for finder, i := range c.pack.finders {
 		start := c.pack.networks[i].start
 		first := c.startable(start, map[int32]bool{})
-		first.any = first.any || c.passes(start, map[int32]bool{})
+		if c.passes(start, map[int32]bool{}) {
+			first = append(first, [2]outcomes{})
+		}
 		c.pack.startable = append(c.pack.startable, first)
+		for _, way := range first {
+			c.pack.hints[way[0].least()] |= 1 << finder
+		}
 	}
 	slices.Sort(c.pack.categories)
 	c.pack.categories = slices.Compact(c.pack.categories)
@@ -498,14 +512,10 @@ func (c *compiler) expression(a *arc, t *test) error {
 	if re.MatchString("") {
 		return t.at.errorf("an expression that matches nothing at all")
 	}
-	tree, err := syntax.Parse(re.String(), syntax.Perl)
-	if err == nil {
-		var prog *syntax.Prog
-		if prog, err = syntax.Compile(tree.Simplify()); err == nil {
-			a.size = len(prog.Inst)
-		}
-	}
-	if c.size += a.size; err != nil || c.size > maxInstructions {
+	tree, _ := syntax.Parse(re.String(), syntax.Perl) // what regexp has compiled can be compiled again
+	program, _ := syntax.Compile(tree.Simplify())
+	a.size = len(program.Inst)
+	if c.size += a.size; c.size > maxInstructions {
 		return t.at.errorf("the expressions of the file have more than %d instructions; shorten repetitions such as {1,500}", maxInstructions)
 	}
 	a.expression = re
@@ -548,16 +558,14 @@ func (c *compiler) startable(from int32, walked map[int32]bool) (s startable) {
 		a := &c.pack.states[from].arcs[i]
 		switch {
 		case a.what == nothing:
-			s.join(c.startable(a.to, walked))
+			s = append(s, c.startable(a.to, walked)...)
 		case a.what == called:
-			s.join(c.startable(c.pack.networks[a.network].start, walked))
+			s = append(s, c.startable(c.pack.networks[a.network].start, walked)...)
 			if c.networkPasses(a.network) {
-				s.join(c.startable(a.to, walked))
+				s = append(s, c.startable(a.to, walked)...)
 			}
-		case a.need == outcomes{} && a.forbid == outcomes{}:
-			s.any = true
 		default:
-			s.ways = append(s.ways, [2]outcomes{a.need, a.forbid})
+			s = append(s, [2]outcomes{a.need, a.forbid})
 		}
 	}
 	return s
@@ -589,17 +597,9 @@ func (c *compiler) networkPasses(network int32) bool {
 	return passes
 }
 
-func (s *startable) join(other startable) {
-	s.any = s.any || other.any
-	s.ways = append(s.ways, other.ways...)
-}
-
-func (s *startable) with(b *outcomes) bool {
-	if s.any {
-		return true
-	}
-	for i := range s.ways {
-		if b.fit(&s.ways[i][0], &s.ways[i][1]) {
+func (s startable) with(b *outcomes) bool {
+	for i := range s {
+		if b.fit(&s[i][0], &s[i][1]) {
 			return true
 		}
 	}

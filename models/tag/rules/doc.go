@@ -46,6 +46,9 @@
 //	known:CLASS|CLASS the same, with the names of people from all over the world
 //	lemma:V|V pos:V|V lemma and part of speech by models/word/morph
 //	match:/RE/        a regular expression (RE2) matches the whole form
+//	number:/RE/       the same of a form that begins with an ASCII digit: most forms are no number, and cost nothing
+//	ends:V|V          it ends with these letters, as written; ???ista: at least three
+//	                  characters before them. Much faster than an expression
 //	cap lower upper title initial   how it is written: begins with a capital; has no capital;
 //	                  two or more letters, all capitals; a capital and then small letters; one capital alone
 //	digits alpha punct   made of digits, of letters, of neither

@@ -148,7 +148,7 @@ func Disjoint(dst []pipeline.Span, finds []Find) []pipeline.Span {
 			dst = append(dst, pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Category: f.Category, Source: pipeline.FromRule})
 		}
 	}
-	slices.SortFunc(dst[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(dst[first:], pipeline.ByStart)
 	return dst
 }
 
@@ -482,7 +482,7 @@ func (m *Machine) test(text []byte) (k knownForm) {
 			k.tests.set(p.bit)
 		}
 	}
-	k.starts = finders(m.pack.startable, &k.tests)
+	k.starts = m.pack.finding(&k.tests)
 	return k
 }
 
@@ -502,10 +502,16 @@ func (m *Machine) lookUp(text []byte) {
 	}
 }
 
-// finders returns those that a form fits.
-func finders(all []startable, tests *outcomes) (set uint64) {
-	for i := range all {
-		if all[i].with(tests) {
+// finding returns the finders that a form fits. A form passes a few of hundreds of tests, and most finders need another one.
+func (p *Pack) finding(tests *outcomes) (set uint64) {
+	some := uint64(0)
+	for i, word := range tests {
+		for ; word != 0; word &= word - 1 {
+			some |= p.hints[i*64+bits.TrailingZeros64(word)]
+		}
+	}
+	for ; some != 0; some &= some - 1 {
+		if i := bits.TrailingZeros64(some); p.startable[i].with(tests) {
 			set |= 1 << i
 		}
 	}

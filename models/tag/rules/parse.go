@@ -356,7 +356,7 @@ func parseTest(f token) (t test, err error) {
 	if !given {
 		return t, nil
 	}
-	if name == "match" || name == "text" {
+	if name == "match" || name == "number" || name == "text" {
 		if len(values) < 3 || values[0] != '/' || values[len(values)-1] != '/' {
 			return t, f.errorf("expected %s:/RE/", name)
 		}

@@ -70,6 +70,8 @@ func TestArcs(t *testing.T) {
 		{"list", "network n PERSON 0.9\n a list:GivenName cap -> end", "[Teresa] y mesa"},
 		{"lemma", "network n PERSON 0.9\n a lemma:vivir -> b\n b cap -> end", "[vive Ana], ríe Ana"},
 		{"part of speech", "network n PERSON 0.9\n a pos:VERB -> end", "el paciente [come] pan"},
+		{"number", "network n LOCATION 0.9\n a number:/.?[0-9]+(st|º)?/ -> end", "[12] [1st] [2º] a1 1a º ٣"},
+		{"endings", "network n LOCATION 0.9\n a ends:???ista|??or|?ñ !ends:dor -> end", "[turista] pista vista TURISTA [señor] [doctor] or año [iñ] ñ dor"},
 		{"expression", "network n LOCATION 0.9\n a match:/[A-Z]{2}[0-9]+/ -> end", "[AB12] ab12 AB12c"},
 		{"not", "network n PERSON 0.9\n a cap !form:el -> end", "El [Dr]"},
 		{"shapes", "network n PERSON 0.9\n a upper -> b\n b title -> c\n c initial -> d\n d lower -> e\n e digits -> f\n f punct -> end", "[AA Ab C d 12 ;] AA Ab CC"},

@@ -1,6 +1,12 @@
 package rules
 
-import "testing"
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestShapes has each shape of a form, with the forms nearest to it that have another.
 func TestShapes(t *testing.T) {
@@ -20,5 +26,30 @@ func TestShapes(t *testing.T) {
 func TestNothingToFind(t *testing.T) {
 	if _, err := New(&Pack{}); err == nil {
 		t.Error("a tagger that finds nothing")
+	}
+}
+
+// TestEnds holds endings against the expressions that say the same, on forms of few letters.
+func TestEnds(t *testing.T) {
+	with := strings.Split("???ista ???ero ????era ???ador ???edor ???idora ???aire ???aires ??ar ??relo ??ir-la", " ")
+	without := regexp.MustCompile(`^(?:.{3,}(ista|ero|[^i]era|ador|edor|idora|aires?)|.{2,}(ar|relo|ir-la))$`)
+	r, found := rand.New(rand.NewPCG(3, 5)), 0
+	for range 200_000 {
+		var text string
+		for range r.IntN(4) {
+			text += strings.Split("a e i r o ñ d lo - ista era ado é 日", " ")[r.IntN(14)]
+		}
+		text += strings.TrimLeft(with[r.IntN(len(with))], "?")[r.IntN(2):]
+		f := form{text: []byte(text)}
+		got, want := slices.ContainsFunc(with, f.ends) && !f.ends("iera"), without.MatchString(text)
+		if got != want {
+			t.Fatalf("%q: %t, want %t", text, got, want)
+		}
+		if got {
+			found++
+		}
+	}
+	if found < 10_000 {
+		t.Errorf("only %d forms end so", found)
 	}
 }

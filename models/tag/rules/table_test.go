@@ -16,9 +16,9 @@ func patient(p *Pack) *Machine {
 	slow := *p
 	all := make([]startable, len(p.finders))
 	for i := range all {
-		all[i].any = true
+		all[i] = startable{{}}
 	}
-	slow.startable = all
+	slow.startable, slow.hints[0] = all, 1<<len(all)-1
 	return slow.NewMachine()
 }
 

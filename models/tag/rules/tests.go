@@ -1,11 +1,13 @@
 package rules
 
 import (
+	"bytes"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
@@ -23,7 +25,7 @@ const (
 
 // testNamesOf are all tests by what they ask; a colon says that one wants values.
 var testNamesOf = [...]string{
-	ofForm:     "any form: exact: words: list: known: lemma: pos: match: cap lower upper title initial digits alpha punct",
+	ofForm:     "any form: exact: words: list: known: lemma: pos: match: number: ends: cap lower upper title initial digits alpha punct",
 	ofPlace:    "first glued none",
 	ofRegister: "is: below:",
 	consumer:   "skip peek part: phrase: call: text:",
@@ -145,23 +147,26 @@ func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 	case begins:
 		lists := c.resources.Lists
 		return func(f *form) bool { return f.text != nil && lists.Begins(f.text) != 0 }, nil
-	case "match":
+	case "match", "number":
 		re, err := regexp.Compile(`^(?:` + t.values[0] + `)$`)
 		if err != nil {
 			return nil, t.at.errorf("no regular expression of RE2: %v", err)
 		}
-		return func(f *form) bool { return f.text != nil && re.Match(f.text) }, nil
+		digit := t.name == "number"
+		return func(f *form) bool { return len(f.text) > 0 && (!digit || f.text[0]-'0' < 10) && re.Match(f.text) }, nil
+	case "ends":
+		return func(f *form) bool { return slices.ContainsFunc(t.values, f.ends) }, nil
 	}
 	want := shapes[t.name]
 	return func(f *form) bool { return f.shape&want != 0 }, nil
 }
 
-func setOf(values []string) map[string]bool {
-	set := make(map[string]bool, len(values))
-	for _, v := range values {
-		set[v] = true
-	}
-	return set
+// ends reports whether a form ends with letters as they are written; each ? before them stands for a character that the
+// form must have before them.
+func (f *form) ends(with string) bool {
+	letters := strings.TrimLeft(with, "?")
+	before, found := bytes.CutSuffix(f.text, []byte(letters))
+	return found && utf8.RuneCount(before) >= len(with)-len(letters)
 }
 
 func (c *compiler) wordTest(t *test, bit int) error {
@@ -212,9 +217,8 @@ func (c *compiler) morphTest(t *test) (predicate, error) {
 		return nil, t.at.errorf("%s: there is no model of parts of speech and lemmas", t.name)
 	}
 	c.pack.morph = true
-	values := setOf(t.values)
 	if t.name == "pos" {
-		return func(f *form) bool { return values[string(f.pos)] }, nil
+		return func(f *form) bool { return slices.Contains(t.values, string(f.pos)) }, nil
 	}
-	return func(f *form) bool { return values[string(f.lemma)] }, nil
+	return func(f *form) bool { return slices.Contains(t.values, string(f.lemma)) }, nil
 }

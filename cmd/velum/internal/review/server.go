@@ -378,7 +378,7 @@ func (v *server) spans(i int, shown []shownSpan) ([]pipeline.Span, bool) {
 		}
 		spans = append(spans, pipeline.Span{Start: int32(start), End: int32(end), Category: c, Score: 1, Source: pipeline.FromGold})
 	}
-	slices.SortFunc(spans, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(spans, pipeline.ByStart)
 	return spans, true
 }
 
