@@ -392,8 +392,8 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 	return m.ended(result, out, err)
 }
 
-// fewNotes are so few that their garbage, some 2 kB a note, needs no collecting.
-const fewNotes = 1000
+// fewNotes are so few that their garbage needs no collecting: 2 kB a note, and some of the largest notes fit into memory.
+const fewNotes = 20
 
 // stage prepares the slots in which units are processed, and their counters.
 func (m *masking) stage(ctx context.Context, notes int64) (context.Context, commit.UnitOptions, func()) {
