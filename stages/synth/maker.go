@@ -120,7 +120,7 @@ func (m *maker) make(i uint64) {
 	m.registers = [numRegisters]int32{}
 	m.patientID = i/(patients*notesAPatient)*patients + uint64(m.below(patients))
 	m.center = uint64(m.below(centers))
-	m.day = m.o.FirstDay + int32(m.below(int(m.o.Days)))
+	m.day = firstDay + int32(m.below(days))
 	m.identify(i)
 	m.chooseLanguage()
 	if m.chance(m.o.Reports) {

@@ -36,10 +36,8 @@ type Options struct {
 	Density float64 // of personal information, as a multiple of BOOT's archive; 0 is 1. Training wants more
 	Reports float64 // share of notes that are reports of about 3 kB
 
-	Batch    int   // notes a batch; 0 is 2048
-	Columns  bool  // fill Extra: patient_id, date, center, language
-	FirstDay int32 // of the notes' dates, in days since 1970-01-01; 0 is 2013-01-01
-	Days     int32 // that the dates cover; 0 is 365
+	Batch   int  // notes a batch; 0 is 2048
+	Columns bool // fill Extra: patient_id, date, center, language
 }
 
 // Split is one of the two halves, training and test, which share no template and no name.
@@ -67,8 +65,11 @@ const (
 
 var languageNames = [numLanguages]string{"es", "ca"}
 
-// 2013-01-01, the year of BOOT's archive.
-const firstDay = 15706
+// The notes are of 2013, the year of BOOT's archive.
+const (
+	firstDay = 15706 // days since 1970-01-01
+	days     = 365
+)
 
 // New returns a source of notes.
 func New(o Options) pipeline.Source {
@@ -80,12 +81,6 @@ func New(o Options) pipeline.Source {
 	}
 	if o.Batch <= 0 {
 		o.Batch = 2048
-	}
-	if o.FirstDay == 0 {
-		o.FirstDay = firstDay
-	}
-	if o.Days <= 0 {
-		o.Days = 365
 	}
 	return &generator{o: o, m: newMaker(&o), next: o.First}
 }

@@ -12,7 +12,7 @@ import (
 
 // KMeansOptions holds the options of clustering.
 type KMeansOptions struct {
-	K        int // clusters
+	K        int // clusters, 1 to embed.MaxClusters
 	Workers  int // never changes the result
 	Seed     uint64
 	Progress func(moved int) error // after an iteration; may be nil; an error stops it
@@ -26,11 +26,17 @@ const mostIterations = 20
 // random; k-means++ at K = 8192 cost as much as an iteration and did not improve the sum of cosines. A cluster that
 // loses its last word takes the word with the lowest cosine to its own cluster.
 //
-// It returns an error if there are fewer words than clusters.
+// If there are fewer words than clusters, every word is a cluster by itself: that is as close to the words as clusters can be.
 func (v *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
-	n := len(v.Vocabulary.Words)
-	if o.K < 1 || o.K > n || o.K > embed.MaxClusters {
-		return nil, fmt.Errorf("cannot make %d clusters of %d words", o.K, n)
+	if o.K < 1 || o.K > embed.MaxClusters {
+		return nil, fmt.Errorf("cannot make %d clusters", o.K)
+	}
+	if n := len(v.Vocabulary.Words); o.K > n {
+		of := make([]uint16, n)
+		for i := range of {
+			of[i] = uint16(i)
+		}
+		return of, nil
 	}
 	c := newClustering(v, o)
 	for range mostIterations {

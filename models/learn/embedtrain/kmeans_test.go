@@ -119,7 +119,7 @@ func TestKMeans(t *testing.T) {
 	if of, err := x.KMeans(KMeansOptions{K: 2, Progress: func(int) error { return stopped }}); of != nil || !errors.Is(err, stopped) {
 		t.Errorf("stopped: %v, %v", of, err)
 	}
-	for k, good := range map[int]bool{-1: false, 0: false, 1: true, 6: true, 7: false} {
+	for k, good := range map[int]bool{-1: false, 0: false, 1: true, 6: true, 7: true, embed.MaxClusters + 1: false} {
 		if _, err := x.KMeans(KMeansOptions{K: k}); (err == nil) != good {
 			t.Errorf("%d clusters of six words: %v", k, err)
 		}

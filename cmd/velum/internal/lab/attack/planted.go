@@ -150,8 +150,19 @@ func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, 
 	if err != nil {
 		return nil, err
 	}
-	to := &extractSink{sampleSource: src, planted: new(planted)}
-	return to.planted, pipeline.Run(ctx, src, []pipeline.Step{step}, to, nil)
+	e := new(planted)
+	return e, pipeline.Run(ctx, src, []pipeline.Step{step}, pipeline.SinkFunc(func(b *pipeline.Batch) error {
+		for i := range b.Sound() {
+			at := int(b.First) + i
+			n := note{Row: at, Patient: p.Patients[p.Owner[at]], Judged: p.gold[at] || p.Judged == 0, Text: bytes.Clone(b.Masked.At(i))}
+			if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {
+				n.Time = int64(c.Fixed[i])
+			}
+			n.Mentions = mentionsOf(b.Text.At(i), n.Text, b.Spans.At(i), b.Places.At(i), src.left[at])
+			e.Notes = append(e.Notes, n)
+		}
+		return nil
+	}), nil)
 }
 
 // source gives the notes of the sample out again, without spans.
@@ -183,26 +194,6 @@ func (s *sampleSource) Next(b *pipeline.Batch) error {
 		b.AppendRead(&s.Notes, i)
 		b.Spans.Append(s.found.At(i)...)
 		b.Language = append(b.Language, s.Notes.Language[i])
-	}
-	return nil
-}
-
-// extractSink takes the masked notes in as the attacker has them.
-type extractSink struct {
-	*sampleSource
-	*planted
-}
-
-// Put implements pipeline.Sink.
-func (e *extractSink) Put(b *pipeline.Batch) error {
-	for i := range b.Sound() {
-		at := int(b.First) + i
-		n := note{Row: at, Patient: e.Patients[e.Owner[at]], Judged: e.gold[at] || e.Judged == 0, Text: bytes.Clone(b.Masked.At(i))}
-		if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {
-			n.Time = int64(c.Fixed[i])
-		}
-		n.Mentions = mentionsOf(b.Text.At(i), n.Text, b.Spans.At(i), b.Places.At(i), e.left[at])
-		e.planted.Notes = append(e.planted.Notes, n)
 	}
 	return nil
 }

@@ -130,30 +130,22 @@ func (l *learning) writeQuestions(ctx context.Context, q *turns.Questions, forma
 	if err != nil {
 		return err
 	}
-	said := asking{Sink: dst, said: map[string]string{}}
-	err = pipeline.Run(ctx, input.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, said, &l.stats)
+	said := map[string]string{} // digest of the spans by id
+	put := pipeline.SinkFunc(func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			said[string(b.ID.At(i))] = digestOf(b.Spans.At(i))
+		}
+		return dst.Put(b)
+	})
+	err = pipeline.Run(ctx, input.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, put, &l.stats)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		dst.Abort()
 		return err
 	}
 	for i := range q.Notes {
-		q.Notes[i].Said = said.said[q.Notes[i].ID]
+		q.Notes[i].Said = said[q.Notes[i].ID]
 	}
 	return dst.Close()
-}
-
-// asking is a sink that keeps what is asked.
-type asking struct {
-	pipeline.Sink
-	said map[string]string // by id
-}
-
-// Put implements pipeline.Sink.
-func (a asking) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		a.said[string(b.ID.At(i))] = digestOf(b.Spans.At(i))
-	}
-	return a.Sink.Put(b)
 }
 
 // digestOf names places and labels of spans.

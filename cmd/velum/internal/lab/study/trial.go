@@ -149,7 +149,19 @@ func (s *study) do(ctx context.Context, t *trial) error {
 	for k, i := range t.test {
 		place[s.corpus.notes[i].id] = k
 	}
-	var sink pipeline.Sink = &testSink{outcome: t.outcome, place: place}
+	// Of a note that a stage could not vouch for nothing is let out: nothing is found in it.
+	var sink pipeline.Sink = pipeline.SinkFunc(func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			spans, conf := b.Spans.At(i), b.Conf[i]
+			if b.Reason[i] != pipeline.Sound {
+				spans, conf = nil, 0
+			}
+			t.outcome.Scores.Add(b.Text.At(i), b.Tokens.At(i), b.Gold.At(i), spans)
+			t.outcome.Notes = append(t.outcome.Notes, place[string(b.ID.At(i))])
+			t.outcome.Confidence = append(t.outcome.Confidence, conf)
+		}
+		return nil
+	})
 	if t.rank {
 		if sink, err = s.newRanking(m, t.outcome); err != nil {
 			return err
@@ -184,25 +196,4 @@ func (s *study) training(a *arm, without []string) (*train.Training, error) {
 		Log: slog.New(slog.DiscardHandler)}
 	w := train.New(silent, a.cfg, &train.Options{Kind: a.kind, Labels: s.labels, Out: "study.velum", Lookups: train.Lookups{Without: without}})
 	return w, w.Prepare()
-}
-
-// testSink counts the notes of a trial, each by itself.
-type testSink struct {
-	*outcome
-	place map[string]int
-}
-
-// Put implements pipeline.Sink. Of a note that a stage could not vouch for nothing is
-// let out: nothing is found in it.
-func (s *testSink) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		spans, conf := b.Spans.At(i), b.Conf[i]
-		if b.Reason[i] != pipeline.Sound {
-			spans, conf = nil, 0
-		}
-		s.Scores.Add(b.Text.At(i), b.Tokens.At(i), b.Gold.At(i), spans)
-		s.Notes = append(s.Notes, s.place[string(b.ID.At(i))])
-		s.Confidence = append(s.Confidence, conf)
-	}
-	return nil
 }

@@ -27,14 +27,7 @@ type DictionaryOptions struct {
 	Category                    string
 }
 
-// dictionaryTraining is one run of `velum teach train --kind dictionary`.
-type dictionaryTraining struct {
-	*console.Console
-	cfg     *option.Config
-	options *Options
-	counter *dictionarytrain.Counter
-}
-
+// trainDictionary makes a tagger of lists of names, and of how often notes hold their words.
 func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	d := &o.Dictionary
 	method := dictionary.Method(d.Method)
@@ -47,17 +40,22 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 	case len(o.Train)+len(o.Dev) > 0:
 		return exit.Misconfiguredf("score it with velum prove evaluate --model", "--train, --dev: a dictionary is not trained on labelled notes")
 	}
-	t := &dictionaryTraining{Console: c, cfg: cfg, options: o, counter: dictionarytrain.NewCounter()}
-	m, err := t.words(ctx, method)
+	m, err := dictionaryOf(ctx, c, cfg, o, method)
 	if err != nil {
 		return err
 	}
-	return t.save(m)
+	data, err := (&flow.Model{Model: m}).File()
+	if err != nil {
+		return err
+	}
+	return writeModel(c, o.Out, data, map[string]any{"message_type": "train", "header": m.Details()},
+		`, {{.header.params.method}} model of {{.header.words}} words, {{figure "%.0f" .header.archive_tokens}} words counted in the archive
+`)
 }
 
-// words makes the model.
-func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method) (*dictionary.Model, error) {
-	d := &t.options.Dictionary
+// dictionaryOf makes the model.
+func dictionaryOf(ctx context.Context, c *console.Console, cfg *option.Config, o *Options, method dictionary.Method) (*dictionary.Model, error) {
+	d, counter := &o.Dictionary, dictionarytrain.NewCounter()
 	var classes gazetteer.Class
 	for _, name := range d.Classes {
 		c, err := gazetteer.ParseClass(name)
@@ -79,11 +77,11 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 		return nil, err
 	}
 	count := &teach.Words{Note: func(text []byte, tokens []pipeline.Token, _ uint64) error {
-		t.counter.Add(text, tokens)
+		counter.Add(text, tokens)
 		return nil
 	}}
 	for _, path := range d.Notes {
-		if err := eachNote(ctx, t.Console, t.cfg, path, count); err != nil {
+		if err := eachNote(ctx, c, cfg, path, count); err != nil {
 			return nil, err
 		}
 	}
@@ -93,12 +91,12 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 			strings.Join(d.Classes, ", "))
 	}
 	negative, negatives := dictionarytrain.Words(^gazetteer.Class(0), others...)
-	seen := t.counter
+	seen := counter
 	if method == dictionary.Binary {
 		seen = nil
 	}
 	return dictionary.New(dictionary.Header{
-		Name: t.options.modelName(), Categories: []string{d.Category}, Params: dictionary.Defaults(method), Archive: t.counter.Tokens(),
+		Name: o.modelName(), Categories: []string{d.Category}, Params: dictionary.Defaults(method), Archive: counter.Tokens(),
 		Gazetteers: prints,
 	}, dictionarytrain.Frequencies(positive, positives, negative, negatives, seen))
 }
@@ -130,14 +128,4 @@ func readNotes(ctx context.Context, cfg *option.Config, format, path string, to 
 	}
 	defer src.Close()
 	return pipeline.Run(ctx, src, flow.TeachSteps(cfg), to, nil)
-}
-
-func (t *dictionaryTraining) save(m *dictionary.Model) error {
-	data, err := (&flow.Model{Model: m}).File()
-	if err != nil {
-		return err
-	}
-	return writeModel(t.Console, t.options.Out, data, map[string]any{"message_type": "train", "header": m.Details()},
-		`, {{.header.params.method}} model of {{.header.words}} words, {{figure "%.0f" .header.archive_tokens}} words counted in the archive
-`)
 }

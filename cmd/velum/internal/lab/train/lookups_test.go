@@ -97,9 +97,6 @@ func TestVectors(t *testing.T) {
 	if h := f.Header(); h.Name != "x" || h.Tokens != 12 || h.Notes != 4 || h.CutOff.Count != 2 {
 		t.Errorf("%+v", h)
 	}
-	if of := singletons(3); !slices.Equal(of, []uint16{0, 1, 2}) {
-		t.Error(of)
-	}
 	for name, c := range map[string]struct {
 		change func(*VectorOptions)
 		code   exit.Code

@@ -156,8 +156,6 @@ func (e *embedding) cluster(ctx context.Context, x *embedtrain.Vectors) (map[int
 	for _, k := range e.flags.Clusters {
 		if n := len(x.Vocabulary.Words); k > n {
 			e.Log.Warn("fewer words than clusters: each word is one by itself", "clusters", k, "words", n)
-			clusters[k] = singletons(n)
-			continue
 		}
 		progress := e.NewProgress("cluster", "iterations", 0)
 		of, err := x.KMeans(embedtrain.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed,
@@ -173,16 +171,6 @@ func (e *embedding) cluster(ctx context.Context, x *embedtrain.Vectors) (map[int
 		clusters[k] = of
 	}
 	return clusters, nil
-}
-
-// singletons puts each of n words into a cluster of its own: what is asked for,
-// and as close to the words as clusters can be.
-func singletons(n int) []uint16 {
-	of := make([]uint16, n)
-	for i := range of {
-		of[i] = uint16(i)
-	}
-	return of
 }
 
 // pass gives all notes of all inputs to note.

@@ -87,29 +87,16 @@ type learnRow struct {
 	*Turn
 	Gain     float64 // against the supervised model
 	Compared bool    // its scores are on the notes of the last turn
-	Lost     []GateLine
-	IsBest   bool
-	Selected int
 }
 
 // learnClass is a category: the supervised model and the best one.
-type learnClass struct {
-	Category           string
-	Gold               int64
-	WasF1, F1          float64
-	WasRecall, Recall  float64
-	WasMasked, Masked  float64
-	WorseF1, WorseMask bool
-}
+type learnClass struct{ Was, Now CategoryScore }
 
 func (r *Report) view() *learnView {
 	v := &learnView{Report: r, Gain: r.Best.Strict.F1 - r.Supervised.Strict.F1}
 	for _, t := range r.Turns {
-		row := learnRow{Turn: t, Gain: t.F1() - r.Supervised.Strict.F1, Lost: t.Gated, IsBest: t.Number == r.BestTurn}
+		row := learnRow{Turn: t, Gain: t.F1() - r.Supervised.Strict.F1}
 		row.Compared = t.Number > r.From || t.Number == r.From && t.Was != nil
-		if t.Selection != nil {
-			row.Selected = t.Selection.Notes
-		}
 		v.Rows = append(v.Rows, row)
 	}
 	last := r.Turns[len(r.Turns)-1]
@@ -125,10 +112,7 @@ func (r *Report) classes() (all []learnClass) {
 	for _, was := range r.Supervised.Categories {
 		for _, c := range r.Best.Categories {
 			if c.Category == was.Category && c.Gold > 0 {
-				all = append(all, learnClass{
-					c.Category, c.Gold, was.F1, c.F1, was.Recall, c.Recall, was.MaskedRecall, c.MaskedRecall,
-					c.F1 < was.F1, c.MaskedRecall < was.MaskedRecall,
-				})
+				all = append(all, learnClass{was, c})
 			}
 		}
 	}

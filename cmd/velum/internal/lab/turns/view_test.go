@@ -120,14 +120,14 @@ func TestView(t *testing.T) {
 	if v.Gain != .25 || v.Notes != 30 || len(v.Rows) != 3 {
 		t.Fatalf("a gain of %v by %d notes in %d turns", v.Gain, v.Notes, len(v.Rows))
 	}
-	for i, want := range []learnRow{{Gain: 0, Selected: 11}, {Gain: -.25}, {Gain: .25, Compared: true, IsBest: true}} {
-		if got := v.Rows[i]; got.Gain != want.Gain || got.Selected != want.Selected || got.Compared != want.Compared || got.IsBest != want.IsBest {
+	for i, want := range []learnRow{{Gain: 0}, {Gain: -.25}, {Gain: .25, Compared: true}} {
+		if got := v.Rows[i]; got.Gain != want.Gain || got.Compared != want.Compared {
 			t.Errorf("turn %d: %+v, want %+v", i, got, want)
 		}
 	}
 	want := []learnClass{
-		{"PERSON", 9, .5, .5, .25, .25, .75, .25, false, true},
-		{"DATE", 8, .5, .25, .25, .125, .5, .5, true, false},
+		{CategoryScore{"PERSON", 9, Ratio{0, .25, .5}, .75}, CategoryScore{"PERSON", 9, Ratio{0, .25, .5}, .25}},
+		{CategoryScore{"DATE", 4, Ratio{0, .25, .5}, .5}, CategoryScore{"DATE", 8, Ratio{0, .125, .25}, .5}},
 	} // none of DNI, of which the notes have nothing
 	if !slices.Equal(v.Classes, want) {
 		t.Errorf("%+v, want %+v", v.Classes, want)
