@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -432,5 +433,48 @@ func TestWholeNumbers(t *testing.T) {
 		if n := column.Int(0); n != c.n || days != c.days || gone != c.gone {
 			t.Errorf("%v %x: %d, day %d and %d", c.kind, c.bits, n, days, gone)
 		}
+	}
+}
+
+// TestQuarantine: the first reason of a note stays, and a note with one is no longer among the sound ones.
+func TestQuarantine(t *testing.T) {
+	b := &Batch{Reason: []Reason{Sound, Sound, NullText, Sound}}
+	b.Quarantine(1, TooLong)
+	b.Quarantine(1, NullText)
+	b.Quarantine(2, TooLong)
+	if want := []Reason{Sound, TooLong, NullText, Sound}; !slices.Equal(b.Reason, want) {
+		t.Errorf("reasons %v, want %v", b.Reason, want)
+	}
+	if got := slices.Collect(b.Sound()); !slices.Equal(got, []int{0, 3}) {
+		t.Errorf("sound are %v", got)
+	}
+}
+
+// TestNestedColumn takes the lists [a b], null and [c] over in another order, and a null behind them.
+func TestNestedColumn(t *testing.T) {
+	from := Column{Kind: NestedColumn, Leaves: []Leaf{{Full: 2, Rows: []int32{0, 2, 3, 4}, Starts: []int32{0, 2, 2, 3}, Rep: []byte{0, 1, 0, 0}, Def: []byte{2, 2, 0, 2}}}}
+	for _, v := range []string{"a", "b", "c"} {
+		from.Leaves[0].Values.Append([]byte(v))
+	}
+	to := Column{Kind: NestedColumn, Leaves: []Leaf{{Full: 2}}}
+	for _, i := range []int{2, 0, 1} {
+		to.Append(&from, i)
+	}
+	to.AppendNull()
+	l := &to.Leaves[0]
+	if want := []int32{0, 1, 3, 4, 5}; !slices.Equal(l.Rows, want) {
+		t.Errorf("rows %v, want %v", l.Rows, want)
+	}
+	if want := []int32{0, 1, 3, 3, 3}; !slices.Equal(l.Starts, want) {
+		t.Errorf("starts %v, want %v", l.Starts, want)
+	}
+	if want := []byte{0, 0, 1, 0, 0}; !slices.Equal(l.Rep, want) {
+		t.Errorf("repetition %v, want %v", l.Rep, want)
+	}
+	if want := []byte{2, 2, 2, 0, 0}; !slices.Equal(l.Def, want) {
+		t.Errorf("definition %v, want %v", l.Def, want)
+	}
+	if got := string(l.Values.Data); got != "cab" || l.Values.Len() != 3 {
+		t.Errorf("%d values %q", l.Values.Len(), got)
 	}
 }

@@ -434,3 +434,23 @@ func BenchmarkStep(b *testing.B) {
 		}
 	}
 }
+
+// TestNoLengths: a class may have spans without length and a share of nothing, and a class of the notes that no share names is counted.
+func TestNoLengths(t *testing.T) {
+	one := choose.Record{Confidence: choose.Round(1), Tokens: 9}
+	one.Spans[3], one.Lengths[3] = 1, 1
+	for _, target := range []choose.Target{
+		{K: 1, Tolerance: 1},
+		{K: 1, Tolerance: 1, Lengths: []float64{0, 0, 0}},
+		{K: 1, Tolerance: 1, Shares: []float64{1, 0, 0}},
+	} {
+		got, err := choose.Final(slices.Values([]choose.Record{one}), target)
+		if err != nil {
+			t.Errorf("%v: %v", target, err)
+			continue
+		}
+		if len(got.Shares) != 4 || len(got.Lengths) != 4 {
+			t.Errorf("%v: shares of %d classes, lengths of %d, want 4", target, len(got.Shares), len(got.Lengths))
+		}
+	}
+}

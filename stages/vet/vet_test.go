@@ -17,6 +17,13 @@ func TestHolds(t *testing.T) {
 		{"dni_12345678Z_alta.txt", Identifier},
 		{"GARCIA LOPEZ MARIA 12345678Z.txt", Identifier},
 		{"X1234567L", Identifier},
+		{"12345678Z_2026", Identifier},
+		{"2026_X1234567L", Identifier},
+		{"nota1_12345678Z_2alta", Identifier},
+		{"GARCIA_LOPEZ_MARIA_2026_1", Person},
+		{"2_garcia_lopez", Person},
+		{"ward2_maria_garcia", Person},
+		{"2a_maria_garcia_2b", Person},
 		{"ROVI1850412001", Identifier}, // CIP of Catalonia
 		{"BBBBBBBBQR123456", Identifier},
 		{"ES9121000418450200051332", Identifier},

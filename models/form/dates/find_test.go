@@ -100,3 +100,37 @@ func TestScores(t *testing.T) {
 		}
 	}
 }
+
+// TestCalendar has digits without signs that are a day, and those that are none. A year of two digits may be a leap year.
+func TestCalendar(t *testing.T) {
+	for _, tt := range []struct {
+		digits string
+		want   bool
+	}{
+		{"120314", true}, {"010101", true}, {"310114", true}, {"300114", true}, {"311214", true}, {"290214", true},
+		{"300214", false}, {"310414", false}, {"320314", false}, {"000314", false}, {"120014", false}, {"121314", false}, {"421214", false},
+		{"12032014", true}, {"20140312", true}, {"29022012", true}, {"20120229", true}, {"31122014", true},
+		{"29022014", false}, {"20140229", false}, {"20141301", false}, {"31042014", false}, {"12039914", false},
+	} {
+		for _, before := range []string{"", "el "} {
+			var f Finder
+			f.Text = []byte(before + tt.digits + " 99")
+			f.items = []item{{start: len(before), end: len(before) + len(tt.digits)}}
+			if got := f.calendar(0); got != tt.want {
+				t.Errorf("%q: %t", tt.digits, got)
+			}
+		}
+	}
+}
+
+// TestAppendLike: a name is written as the one before it was, with its accents unless that one lacked its own.
+func TestAppendLike(t *testing.T) {
+	for _, tt := range []struct{ was, name, want string }{
+		{"sábado", "miércoles", "miércoles"}, {"sabado", "miércoles", "miercoles"}, {"Sábado", "miércoles", "Miércoles"}, {"SÁBADO", "miércoles", "MIÉRCOLES"},
+		{"SABADO", "miércoles", "MIERCOLES"}, {"lunes", "miércoles", "miércoles"}, {"LUNES", "sábado", "SÁBADO"}, {"març", "abril", "abril"},
+	} {
+		if got := appendLike([]byte("el "), []byte(tt.was), tt.name); string(got) != "el "+tt.want {
+			t.Errorf("%q in place of %q: %q, want %q", tt.name, tt.was, got, "el "+tt.want)
+		}
+	}
+}

@@ -148,6 +148,26 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
+// The ids of a stream are vetted where masked notes are written, and nothing is returned of a stream that has an error.
+func TestVettedStream(t *testing.T) {
+	f := research(t, "VELUM_READ_IDS=keep")
+	for _, vetted := range []bool{false, true} {
+		steps, err := f.StreamSteps(nil, vetted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(steps, func(s pipeline.Step) bool { return s.Name == "vet" }); got != vetted {
+			t.Errorf("want vetted %t, have %t", vetted, got)
+		}
+	}
+	f.Mask.Operators = map[string]string{"PERSON": "unheard of"}
+	for _, vetted := range []bool{false, true} {
+		if _, err := f.StreamSteps(nil, vetted); err == nil {
+			t.Errorf("vetted %t: no error for an unknown operator", vetted)
+		}
+	}
+}
+
 // Rare facts that only a list would show are looked for where there is a list: in a run, not in a pipe.
 func TestRareSteps(t *testing.T) {
 	looks := func(steps []pipeline.Step, err error) bool {
