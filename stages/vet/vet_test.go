@@ -51,6 +51,7 @@ func TestHolds(t *testing.T) {
 		{"Virgen del Rocio", ""},
 		{"clara", ""},
 		{"puig", ""},
+		{"6_1_2_3_4_5_6_7_8", ""}, // numbers of parts, not the groups of a telephone
 		{"", ""},
 	} {
 		if got := v.Holds([]byte(tt.id)); got != tt.want {
