@@ -3,6 +3,8 @@ package idset
 import (
 	"fmt"
 	"testing"
+
+	"github.com/zeebo/xxh3"
 )
 
 func TestSampleOverlap(t *testing.T) {
@@ -48,6 +50,24 @@ func TestIsLike(t *testing.T) {
 	} {
 		if got := isLike([]byte(c.masked), []byte(note)); got != c.want {
 			t.Errorf("%s: is like %v", c.name, got)
+		}
+	}
+}
+
+// A note at the bound of a sample is kept by who adds it and by who thins, so that two samples have the same notes.
+func TestSampleBound(t *testing.T) {
+	h := xxh3.HashString("nota 1")
+	for _, tt := range []struct {
+		below uint64
+		want  int
+	}{{h - 1, 0}, {h, 1}, {h + 1, 1}} {
+		added, thinned := NewSample(), NewSample()
+		added.thin(tt.below)
+		added.Add([]byte("nota 1"), nil)
+		thinned.Add([]byte("nota 1"), nil)
+		thinned.thin(tt.below)
+		if len(added.texts) != tt.want || len(thinned.texts) != tt.want {
+			t.Errorf("%d and %d notes, want %d", len(added.texts), len(thinned.texts), tt.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package mask_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,4 +81,25 @@ type fromRow struct {
 
 func (f fromRow) Other(dst []byte, row int64, card int) ([]byte, bool, error) {
 	return f.Table.Other(dst, row-f.first, card)
+}
+
+// TestCollectorFails: values that could not be kept are an error, and no extract with fewer values.
+func TestCollectorFails(t *testing.T) {
+	closed, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	b := new(pipeline.Batch)
+	for range 1 << 16 { // more than is written at once
+		b.ID.Append(nil)
+		b.Text.Append(nil)
+		b.Spans.Append()
+		b.Reason = append(b.Reason, pipeline.Sound)
+	}
+	o := mask.Options{Key: testKey(t, 7), Policy: map[pipeline.Category]*mask.Chain{category(t, "PERSON"): chain(t, "shuffle")}}
+	d := shuffle.NewDealer(shuffle.Files{Values: closed, Cards: closed, Notes: closed}, mask.ShuffleDraw(o.Key, ""))
+	if err := mask.NewCollector(&o, d).Put(b); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("error %v", err)
+	}
 }

@@ -422,3 +422,20 @@ func TestNames(t *testing.T) {
 		t.Errorf("Ana García became %q", got)
 	}
 }
+
+// TestCommaFirst: surnames stand before a comma, with a given name behind it; a semicolon and a line divide people.
+func TestCommaFirst(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		want  bool
+	}{
+		{"García López, Ana", true}, {"García, Ana", true}, {"García; López, Ana", true},
+		{"Ana García", false}, {"García; Ana", false}, {"García López\nAna", false}, {", Ana", false}, {"García,", false}, {"", false},
+	} {
+		w := NewWriter(&hashed{})
+		w.take([]byte(c.value))
+		if got := w.commaFirst([]byte(c.value)); got != c.want {
+			t.Errorf("%q: %t", c.value, got)
+		}
+	}
+}

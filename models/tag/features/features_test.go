@@ -29,6 +29,20 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The widest window goes from the eighth token before to the eighth behind, and may begin where it ends.
+func TestWidestWindow(t *testing.T) {
+	for window, want := range map[string][2]int{"-8..8": {-8, 8}, "-8..-8": {-8, -8}, "8": {8, 8}, "0..0": {0, 0}} {
+		tpl, err := Parse("version 1\nword " + window)
+		if err != nil {
+			t.Errorf("%s: %v", window, err)
+			continue
+		}
+		if g := tpl.Groups[0]; g.Lo != want[0] || g.Hi != want[1] {
+			t.Errorf("%s: %d..%d", window, g.Lo, g.Hi)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	for _, tt := range []struct {
 		text, msg string
@@ -42,6 +56,7 @@ func TestParseErrors(t *testing.T) {
 		{"version 1\nwrod -1..1", "nearest: word", 2},
 		{"version 1\n\nword 2..1", "window", 3},
 		{"version 1\nword -9..1", "window", 2},
+		{"version 1\nword -1..9", "window", 2},
 		{"version 1\nword a..b", "window", 2},
 		{"version 1\nword 1..", "window", 2},
 		{"version 1\nword 0\nword 1", "twice", 3},

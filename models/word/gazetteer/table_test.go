@@ -3,6 +3,7 @@ package gazetteer
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -311,5 +312,29 @@ func BenchmarkTable(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mlookups/s")
 		})
+	}
+}
+
+// TestEnterPhrase: the beginning of a phrase is no entry unless it was entered, before or after.
+func TestEnterPhrase(t *testing.T) {
+	one, two, three := chain(0, hash([]byte("de"))), uint64(0), uint64(0)
+	two = chain(one, hash([]byte("la")))
+	three = chain(two, hash([]byte("rosa")))
+	for _, tt := range []struct {
+		forms []string // each with the number of its place, from 7
+		want  map[uint64]uint64
+	}{
+		{[]string{"de"}, map[uint64]uint64{one: 7}},
+		{[]string{"de la rosa"}, map[uint64]uint64{one: moreBit | entryMask, two: moreBit | entryMask, three: 7}},
+		{[]string{"de la", "de la rosa"}, map[uint64]uint64{one: moreBit | entryMask, two: moreBit | 7, three: 8}},
+		{[]string{"de la rosa", "de la"}, map[uint64]uint64{one: moreBit | entryMask, two: moreBit | 8, three: 7}},
+	} {
+		keys := map[uint64]uint64{}
+		for i, form := range tt.forms {
+			enterPhrase(keys, form, uint64(7+i))
+		}
+		if !maps.Equal(keys, tt.want) {
+			t.Errorf("%q: %x, want %x", tt.forms, keys, tt.want)
+		}
 	}
 }

@@ -240,3 +240,14 @@ func TestBackTokens(t *testing.T) {
 		t.Errorf("%v", tokens)
 	}
 }
+
+// A long piece of base64 is read as far as its limit, and no further.
+func TestPackedLimit(t *testing.T) {
+	for _, size := range []int{mostPacked - 4, mostPacked, mostPacked + 4} {
+		text := bytes.Repeat([]byte("TWFyw61h"), size/8+1)[:size] // María
+		says, n := packed(text, 0)
+		if want := min(size, mostPacked); n != want || !strings.HasPrefix(says, "MaríaMaría") || len(says) != want/4*3 {
+			t.Errorf("%d bytes: %d are read, which say %d", size, n, len(says))
+		}
+	}
+}

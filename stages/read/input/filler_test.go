@@ -216,3 +216,22 @@ func TestHashFile(t *testing.T) {
 		t.Error("no file: no error")
 	}
 }
+
+// TestFullOfDocuments: documents fill a batch before their notes do.
+func TestFullOfDocuments(t *testing.T) {
+	o := Options{HasDocuments: true}.WithDefaults()
+	f := NewFiller(&o)
+	for _, tt := range []struct {
+		extra []pipeline.Column
+		want  bool
+	}{
+		{nil, false},
+		{[]pipeline.Column{{Name: SourceColumn, Bytes: pipeline.Bytes{Data: make([]byte, maxBatchSource-1)}}}, false},
+		{[]pipeline.Column{{Name: SourceColumn, Bytes: pipeline.Bytes{Data: make([]byte, maxBatchSource)}}}, true},
+		{[]pipeline.Column{{Name: "ward", Bytes: pipeline.Bytes{Data: make([]byte, maxBatchSource)}}}, false},
+	} {
+		if got := f.Full(&pipeline.Batch{Extra: tt.extra}); got != tt.want {
+			t.Errorf("%d columns: full %t", len(tt.extra), got)
+		}
+	}
+}

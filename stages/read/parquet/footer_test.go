@@ -2,7 +2,9 @@ package parquet
 
 import (
 	"encoding/binary"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -26,4 +28,28 @@ func patchFooter(t testing.TB, data []byte, change func(m *format.FileMetaData))
 	all := append(slices.Clone(body), out...)
 	all = binary.LittleEndian.AppendUint32(all, uint32(len(out)))
 	return append(all, "PAR1"...)
+}
+
+// TestOtherEnd reads a file of abcdefgh as if it were abcdxyz.
+func TestOtherEnd(t *testing.T) {
+	for _, tt := range []struct {
+		at   int64
+		size int
+		want string
+		err  error
+	}{
+		{0, 3, "abc", nil}, {1, 3, "bcd", nil}, {2, 4, "cdxy", nil}, {0, 7, "abcdxyz", nil}, {0, 8, "abcdxyz", io.EOF},
+		{4, 3, "xyz", nil}, {5, 2, "yz", nil}, {6, 2, "z", io.EOF}, {7, 1, "", io.EOF}, {8, 1, "", io.EOF}, {99, 5, "", io.EOF},
+	} {
+		o := otherEnd{strings.NewReader("abcdefgh"), 4, []byte("xyz")}
+		p := make([]byte, tt.size)
+		n, err := o.ReadAt(p, tt.at)
+		if string(p[:n]) != tt.want || err != tt.err {
+			t.Errorf("%d bytes at %d: %q, %v, want %q, %v", tt.size, tt.at, p[:n], err, tt.want, tt.err)
+		}
+	}
+	o := otherEnd{strings.NewReader("ab"), 4, []byte("xyz")}
+	if n, err := o.ReadAt(make([]byte, 5), 1); n != 1 || err == nil {
+		t.Errorf("%d bytes of a file that is shorter than it was, %v", n, err)
+	}
 }

@@ -339,6 +339,7 @@ func TestDamage(t *testing.T) {
 		{"cut in the middle", sound[:len(sound)/2], "is truncated"},
 		{"encrypted", append(slices.Clone(sound[:len(sound)-4]), "PARE"...), "encrypted"},
 		{"footer length", append(append(slices.Clone(sound[:len(sound)-8]), 0xff, 0xff, 0xff, 0x7f), "PAR1"...), "its footer is longer than the file"},
+		{"footer over the head", append(binary.LittleEndian.AppendUint32(slices.Clone(sound[:len(sound)-8]), uint32(len(sound)-11)), "PAR1"...), "its footer is longer than the file"},
 		{"footer cleared", append(append(make([]byte, 0), sound[:4]...), append(make([]byte, 600), sound[len(sound)-8:]...)...), "footer"},
 		{"flipped bit", flipped, "checksum"},
 		{"rows of the file", meta(func(m *format.FileMetaData) { m.NumRows++ }), "its footer says 301 rows, its row groups 300"},

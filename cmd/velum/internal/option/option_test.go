@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -115,6 +116,10 @@ func TestMistakes(t *testing.T) {
 		{"category", "mask: {operators: {PERSN: keep}}\n", `velum.yaml:1:8: mask.operators: unknown category "PERSN"; did you mean "PERSON"?`},
 		{"text passes through", "read: {keep: [text]}\n", `velum.yaml:1:8: read.keep: the column of the note cannot pass through; the masked text is always written`},
 		{"id passes through", "read: {ids: drop, keep: [note_id]}\n", `velum.yaml:1:19: read.keep: a column of the id cannot pass through when ids are drop`},
+		{"no id", "read: {columns: {id: []}}\n", `velum.yaml:1:18: read.columns.id: must name a column`},
+		{"an id without a name", "read: {columns: {id: ['']}}\n", `velum.yaml:1:18: read.columns.id: must name a column`},
+		{"ids are dropped", "read: {ids: drop, columns: {id: []}}\n", ""},
+		{"no text", "read: {columns: {text: ''}}\n", `velum.yaml:1:18: read.columns.text: must name a column`},
 		{"one column twice", "read: {columns: {patient: text}}\n", `velum.yaml:1:18: read.columns.patient: the same column as read.columns.text`},
 		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: is not CATEGORY:words; write PERSON:Ferran, say`},
 		{"shares", "choose: {classes: {PERSON: 0.5, LOCATION: 0.4}}\n", `velum.yaml:1:10: choose.classes: the shares add up to 0.9, not 1`},
@@ -502,5 +507,21 @@ func TestAnonymityColumns(t *testing.T) {
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// TestPairFlags: what flags and --set say of several categories adds up, each flag for itself.
+func TestPairFlags(t *testing.T) {
+	var s Sources
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s.AddFlag(flags, "k", "choose.k")
+	s.AddFlag(flags, "operators", "mask.operators")
+	s.AddFlag(flags, "other", "mask.operators")
+	if err := flags.Parse([]string{"--operators=PERSON=keep", "--k=3", "--other=AGE=keep", "--k=4", "--operators=DATE=suppress"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []textSetting{{"mask.operators", "PERSON=keep,DATE=suppress", "--operators"}, {"choose.k", "3", "--k"}, {"mask.operators", "AGE=keep", "--other"}, {"choose.k", "4", "--k"}}
+	if !slices.Equal(s.flags, want) {
+		t.Errorf("%v, want %v", s.flags, want)
 	}
 }
