@@ -79,8 +79,10 @@ type version struct {
 	units   []*UnitRecord
 }
 
-// remember groups the inputs of the last commit into files, by location and content.
-func (g *growth) remember(last *Manifest) {
+// remember groups the inputs of the last commit into files, by location and content. An input whose location is not known,
+// as in an output of an older version, is taken to have lain where the given file of its name lies: then their notes are
+// compared.
+func (g *growth) remember(last *Manifest, files []*givenFile) {
 	g.before, g.of, g.replaced = map[string][]*version{}, map[string]*version{}, map[*version]bool{}
 	if last == nil {
 		return
@@ -89,12 +91,15 @@ func (g *growth) remember(last *Manifest) {
 		at, sum, source string
 		copy            int
 	}
-	known := map[key]*version{}
+	known, namesake := map[key]*version{}, map[string]string{}
+	for _, f := range files {
+		namesake[f.units[0].source()] = f.at
+	}
 	inputs := last.Inputs()
 	for i := range inputs {
 		u := &inputs[i]
 		was := g.old.Units[u.Name]
-		at := string(was.At)
+		at := cmp.Or(string(was.At), namesake[u.Input])
 		k := key{at, u.SHA256, u.Input, u.Copy}
 		v := known[k]
 		if v == nil {

@@ -91,8 +91,9 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old,
 		from: map[string]string{}, now: noPlaces(), o: o}
 	g.now.Output = []byte(resolve(out.Dir))
-	g.remember(last)
 	at := locator{}
+	files := givenFiles(plan, at)
+	g.remember(last, files)
 	for i := range plan.BadInputs {
 		b := &plan.BadInputs[i]
 		if b.Path != "" {
@@ -102,7 +103,6 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	for _, root := range plan.Roots {
 		g.roots = append(g.roots, resolve(root))
 	}
-	files := givenFiles(plan, at)
 	for _, f := range files {
 		g.files[f.at], g.sums[f.sum], g.folders[filepath.Dir(f.at)] = true, true, true
 	}

@@ -529,10 +529,24 @@ func TestGrowOnePath(t *testing.T) {
 	m.put("in/notes", "January 1")
 	m.grow("in/notes")
 	m.put("in/notes", "February")
-	for changed, want := range map[string]string{"add": "added", "replace": "replaced", "refuse": ""} {
-		changes, err := Changes(m.plan("in/notes"), Output{Dir: filepath.Join(m.dir, "out")}, UnitOptions{Grow: true, Changed: changed})
-		if _, refused := errors.AsType[*ChangedError](err); refused != (want == "") || !refused && changes[0].Fate != want {
-			t.Errorf("run.changed=%s: %+v, %v", changed, changes, err)
+	older, err := durable.Line(map[string]any{"format": "velum.inputs/1", "output": "out", "inputs": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := filepath.Join(m.dir, "out.private", placesName)
+	for _, known := range []func() error{ // where the earlier file lay
+		func() error { return nil },
+		func() error { return os.WriteFile(inputs, older, 0o600) },
+		func() error { return os.Remove(inputs) },
+	} {
+		if err := known(); err != nil {
+			t.Fatal(err)
+		}
+		for changed, want := range map[string]string{"add": "added", "replace": "replaced", "refuse": ""} {
+			changes, err := Changes(m.plan("in/notes"), Output{Dir: filepath.Join(m.dir, "out")}, UnitOptions{Grow: true, Changed: changed})
+			if _, refused := errors.AsType[*ChangedError](err); refused != (want == "") || !refused && changes[0].Fate != want {
+				t.Errorf("run.changed=%s: %+v, %v", changed, changes, err)
+			}
 		}
 	}
 }

@@ -18,7 +18,8 @@ import (
 // Places say where the inputs of an output lay when they were read. An output that grows needs this to tell whether
 // notes.parquet is a new version of an earlier notes.parquet or another month. Places are kept in a file of the private
 // tree and not in a manifest, so that equal archives have equal manifests wherever they lie. If the file is missing or
-// cannot be read, no notes are lost: a unit stays unless it is known that a new version replaces it.
+// cannot be read, no notes are lost or there twice: an input counts as lying where the given file of its name lies, and their
+// notes are compared.
 //
 // Paths are bytes, which need not be UTF-8. The file is one line of a journal, whose hash shows any change. plan.json has
 // the same places.
