@@ -238,3 +238,17 @@ func TestUnsound(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstWord: the word at offset 0 is told of if it is asked for, and not by itself.
+func TestFirstWord(t *testing.T) {
+	for at, want := range map[int]bool{-1: false, 0: true, 4: true} {
+		said := &Explanation{Words: []Word{{Start: 0, End: 3, Text: "tos"}}, Conf: new(float32)}
+		var out bytes.Buffer
+		if err := said.print(&console.Console{Out: &out}, &Options{At: at}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "tos"); got != want {
+			t.Errorf("asked for %d: told %t\n%s", at, got, out.String())
+		}
+	}
+}

@@ -374,3 +374,21 @@ func TestReport(t *testing.T) {
 		}
 	}
 }
+
+// TestCheck: sizes and shares that an attack cannot have are refused before anything is read.
+func TestCheck(t *testing.T) {
+	for _, tt := range []struct {
+		most, notes int
+		misses      []float64
+		only        []string
+		ok          bool
+	}{
+		{2, 1, nil, nil, true}, {1, 1, nil, nil, false}, {0, 1, nil, nil, false}, {2, 0, nil, nil, false}, {9, 5, []float64{.001, .5}, Names()[:1], true},
+		{2, 1, []float64{0}, nil, false}, {2, 1, []float64{1}, nil, false}, {2, 1, nil, []string{"unheard of"}, false},
+	} {
+		a := &attacker{Options: &Options{Most: float64(tt.most), Notes: tt.notes, Misses: tt.misses, Only: tt.only}}
+		if err := a.check(); (err == nil) != tt.ok {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
