@@ -78,7 +78,7 @@ var mayImport = []struct{ who, what string }{
 // rooms are those of cmd/velum/internal, in layers: a room may import the rooms
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
-	{"exit", "heap"},                      // how a command ends; how much garbage it may leave when it starts
+	{"exit"},                              // how a command ends
 	{"console", "syntax"},                 // the process around it; YAML that anybody wrote
 	{"option", "files"},                   // the configuration; what people and runs have written
 	{"flow"},                              // stages, models, labelled notes

@@ -21,7 +21,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	_ "github.com/velum-health/velum/cmd/velum/internal/heap" // first of all packages
 	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/fence"
